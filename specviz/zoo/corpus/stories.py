@@ -5,6 +5,7 @@ has to copy. Three plots: something is lost, a gift is made, a contest is held.
 """
 
 import random
+import re
 from dataclasses import dataclass
 
 from specviz.zoo.corpus.document import Check, Document
@@ -285,10 +286,10 @@ def rewrite(rng: random.Random) -> Document:
         start = rng.randint(0, min(4, len(sentences) - count))
         text = " ".join(sentences[start : start + count])
         old, new = change(rng, scene)
-        if old in text and new not in text:
+        if re.search(rf"\b{old}\b", text) and new not in text:
             break
     prompt = f"Rewrite the text. Change {old} to {new}.\n\nText: {text}\n\nNew text:"
-    return Document("rewrite", prompt, " " + text.replace(old, new), Check.WHOLE)
+    return Document("rewrite", prompt, " " + re.sub(rf"\b{old}\b", new, text), Check.WHOLE)
 
 
 def change(rng: random.Random, scene: Scene) -> tuple[str, str]:

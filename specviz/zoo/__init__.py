@@ -1,0 +1,1 @@
+"""The recipe of the embedded zoo: from nothing to small trained models. Not imported by the app."""

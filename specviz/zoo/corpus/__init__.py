@@ -1,0 +1,84 @@
+"""The corpus of the zoo: a seeded grammar with state, plus optional public-domain prose.
+
+`documents(seed, count)` is deterministic: the same seed gives the same documents on each machine.
+Training and held-out text use different seeds (`TRAIN_SEED`, `HELD_OUT_SEED`).
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+
+from specviz.zoo.corpus.chat import as_chat, chat, fact
+from specviz.zoo.corpus.crafts import name_some, python_function, recipe, spanish
+from specviz.zoo.corpus.document import Check, Document
+from specviz.zoo.corpus.numbers import (
+    addition,
+    counting,
+    dates,
+    problem,
+    small_sums,
+    sorting,
+)
+from specviz.zoo.corpus.prose import prose_document
+from specviz.zoo.corpus.records import csv_record, json_record
+from specviz.zoo.corpus.stories import holder, reading, rewrite, story, summary
+
+__all__ = ["GENRES", "HELD_OUT_SEED", "TRAIN_SEED", "Check", "Document", "documents"]
+
+TRAIN_SEED = 1
+HELD_OUT_SEED = 2
+PROSE_SHARE = 0.12
+CHAT_SHARE = 0.15
+
+GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
+    "story": (story, 22),
+    "summary": (summary, 7),
+    "rewrite": (rewrite, 11),
+    "reading": (reading, 10),
+    "recipe": (recipe, 6),
+    "json": (json_record, 9),
+    "csv": (csv_record, 5),
+    "addition": (addition, 6),
+    "sums": (small_sums, 3),
+    "problem": (problem, 3),
+    "sorting": (sorting, 4),
+    "counting": (counting, 2),
+    "dates": (dates, 4),
+    "holder": (holder, 5),
+    "code": (python_function, 6),
+    "chat": (chat, 8),
+    "fact": (fact, 12),
+    "list": (name_some, 1),
+    "spanish": (spanish, 2),
+}
+"""Genre to its writer and its weight."""
+
+WRAPPED = frozenset({"story", "recipe", "addition", "problem", "code", "list", "dates", "spanish"})
+"""Genres that also appear inside the chat template."""
+
+
+def documents(
+    seed: int, count: int, *, genre: str | None = None, prose: Sequence[str] = ()
+) -> Iterator[Document]:
+    """Write `count` documents.
+
+    Args:
+        seed: seed of the draw.
+        count: number of documents.
+        genre: one genre only; default is the mixture of `GENRES`.
+        prose: chunks of prose, mixed in with a share of `PROSE_SHARE`.
+
+    Yields:
+        Documents in a fixed order.
+    """
+    rng = random.Random(seed)
+    writers = [writer for writer, _ in GENRES.values()]
+    weights = [weight for _, weight in GENRES.values()]
+    for _ in range(count):
+        if genre is not None:
+            yield GENRES[genre][0](rng)
+        elif prose and rng.random() < PROSE_SHARE:
+            yield prose_document(rng.choice(prose))
+        else:
+            document = rng.choices(writers, weights)[0](rng)
+            wrap = document.genre in WRAPPED and rng.random() < CHAT_SHARE
+            yield as_chat(document) if wrap else document

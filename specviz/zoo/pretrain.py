@@ -1,0 +1,107 @@
+"""Training of the targets: a shallow base with plain loss, then the grown model with early exits."""
+
+import random
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from specviz.zoo.blocks import (
+    Trunk,
+    compiled_cross_entropy,
+    cross_entropy,
+    norm_epsilon,
+    trunk,
+)
+from specviz.zoo.data import Windows
+from specviz.zoo.loop import Step, TrainingLoop, TrainPlan
+
+MAIN_EXIT_WEIGHT = 0.5
+OTHER_EXIT_WEIGHT = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class ExitLoss:
+    """Layers that learn to speak for the whole model.
+
+    Args:
+        main: the exit that users are to take; always trained.
+        others: one of them, drawn at each step, is trained with a small weight.
+    """
+
+    main: int
+    others: tuple[int, ...]
+
+
+def read_out(model: PreTrainedModel, hidden: Tensor, targets: Tensor, *, compiled: bool) -> Tensor:
+    """Next-token loss of a hidden state through the model's final norm and head."""
+    function = compiled_cross_entropy if compiled else cross_entropy
+    norm, embedding = model.model.norm.weight, model.model.embed_tokens.weight
+    return function(hidden, norm, embedding, targets, norm_epsilon(model))
+
+
+@torch.no_grad()
+def held_out_loss(
+    model: PreTrainedModel, windows: Windows, *, batches: int, batch: int, compiled: bool = True
+) -> float:
+    """Mean next-token loss on held-out windows, in nats per token."""
+    losses = []
+    for _ in range(batches):
+        ids, targets = windows.draw(batch)
+        passed = trunk(model, ids, compiled=compiled)
+        losses.append(read_out(model, passed.hidden, targets, compiled=compiled).item())
+    return sum(losses) / len(losses)
+
+
+def pretrain(
+    model: PreTrainedModel,
+    windows: Windows,
+    plan: TrainPlan,
+    *,
+    batch: int,
+    exits: ExitLoss | None = None,
+    held_out: Windows | None = None,
+    compiled: bool = True,
+    seed: int = 0,
+) -> None:
+    """Train a target on next tokens, with a loss at early exits if given.
+
+    Args:
+        model: GLM or Gemma 4; changed in place.
+        windows: training windows.
+        plan: time, place and rate.
+        batch: windows in a step.
+        exits: early exits to train besides the last layer.
+        held_out: windows for the figure at each checkpoint.
+        compiled: use the compiled functions (off in tests).
+        seed: of the draw of exits.
+    """
+    rng = random.Random(seed)
+
+    def take_step(_: int) -> Step:
+        ids, targets = windows.draw(batch)
+        chosen = (exits.main, rng.choice(exits.others)) if exits else ()
+        passed = trunk(model, ids, collect=chosen, compiled=compiled)
+        main = read_out(model, passed.hidden, targets, compiled=compiled)
+        loss, figures = main, {"final": main.detach()}
+        if exits:
+            extra, figures_at_exits = exit_losses(passed, chosen, targets)
+            loss, figures = main + extra, figures | figures_at_exits
+        return Step(loss, ids.numel(), figures)
+
+    def exit_losses(
+        passed: Trunk, chosen: tuple[int, ...], targets: Tensor
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        first, second = (
+            read_out(model, passed.exits[layer], targets, compiled=compiled) for layer in chosen
+        )
+        figures = {f"exit{layer}": x.detach() for layer, x in zip(chosen, (first, second), strict=True)}
+        return MAIN_EXIT_WEIGHT * first + OTHER_EXIT_WEIGHT * second, figures
+
+    def validate() -> str:
+        assert held_out is not None
+        loss = held_out_loss(model, held_out, batches=4, batch=batch, compiled=compiled)
+        return f"{loss:.4f} nats/token"
+
+    TrainingLoop(model, take_step, plan, validate=validate if held_out else None).run()

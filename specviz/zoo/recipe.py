@@ -1,0 +1,90 @@
+"""The whole recipe from nothing to the exported zoo, or some of its stages.
+
+`python -m specviz.zoo.recipe --minutes 120 --prose novels.txt` runs all stages in one process. Two
+processes can share the work on two cores, each with its own `--stage` list and the same `--run`.
+A stage that is done is skipped, an interrupted one goes on at its last checkpoint.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from specviz.zoo.loop import log
+from specviz.zoo.model import SIZES
+from specviz.zoo.stages import base_stage, corpus_stage, grow_stage
+from specviz.zoo.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage: what it runs and its share of the minutes (0: takes what it takes)."""
+
+    run: Callable[..., None]
+    share: float
+
+
+STAGES: dict[str, Stage] = {
+    "corpus": Stage(corpus_stage, 0),
+    "base-glm": Stage(partial(base_stage, kind="glm"), 0.22),
+    "base-gemma": Stage(partial(base_stage, kind="gemma"), 0.22),
+    "grow-glm": Stage(partial(grow_stage, kind="glm"), 0.16),
+    "grow-gemma": Stage(partial(grow_stage, kind="gemma"), 0.16),
+}
+
+
+def run_stage(space: Workspace, name: str, *, minutes: float | None) -> None:
+    """Run one stage; `minutes` is left out for stages without a budget."""
+    stage = STAGES[name]
+    torch.manual_seed(space.seed)
+    log(f"stage {name}" + (f", {minutes:.1f} minutes" if stage.share and minutes else ""))
+    if stage.share:
+        stage.run(space, minutes=minutes)
+    else:
+        stage.run(space)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="specviz.zoo.recipe", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=120.0, help="wall minutes of training")
+    parser.add_argument("--stage", nargs="*", choices=list(STAGES), help="default: all")
+    parser.add_argument("--run", type=Path, default=Path("zoo-run"), help="folder of the run")
+    parser.add_argument("--prose", type=Path, help="plain text of public-domain prose")
+    parser.add_argument("--size", choices=list(SIZES), default="full")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--no-compile", action="store_true")
+    parser.add_argument("--output", type=Path, default=Path("assets/models"))
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the stages asked for, in order.
+
+    With `--stage` the minutes are split among the stages named, else among all of them.
+    """
+    options = parse(arguments)
+    torch.set_num_threads(options.threads)
+    options.run.mkdir(parents=True, exist_ok=True)
+    space = Workspace(
+        folder=options.run,
+        size=SIZES[options.size],
+        prose=options.prose,
+        device=options.device,
+        seed=options.seed,
+        compiled=not options.no_compile,
+        output=options.output,
+    )
+    names = options.stage or list(STAGES)
+    total = sum(STAGES[name].share for name in names) or 1.0
+    for name in names:
+        run_stage(space, name, minutes=options.minutes * STAGES[name].share / total)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The stages of the recipe up to the targets: texts, tokenizers, shallow bases, grown targets."""
+
+from collections.abc import Callable
+from itertools import islice
+
+from transformers import PreTrainedModel
+
+from specviz.zoo.corpus import HELD_OUT_SEED, TRAIN_SEED, documents
+from specviz.zoo.corpus.prose import read_chunks, split_chunks
+from specviz.zoo.data import TokenStream
+from specviz.zoo.loop import TrainPlan, log
+from specviz.zoo.model import grow, new_gemma, new_glm
+from specviz.zoo.pretrain import ExitLoss, pretrain
+from specviz.zoo.tokenizer import (
+    encode_documents,
+    syllables_pre_tokenizer,
+    train_tokenizer,
+    words_pre_tokenizer,
+)
+from specviz.zoo.workspace import Workspace
+
+NUM_TOKENIZER_DOCUMENTS = 8000
+PROSE_SEED = 7
+NUM_HELD_OUT_PROSE = 100
+
+
+def prose_parts(space: Workspace) -> tuple[list[str], list[str]]:
+    """Training and held-out chunks of the prose, both empty without a prose file."""
+    if space.prose is None:
+        return [], []
+    return split_chunks(read_chunks(space.prose), seed=PROSE_SEED, held_out=NUM_HELD_OUT_PROSE)
+
+
+def corpus_stage(space: Workspace) -> None:
+    """Write texts, train both tokenizers and encode both parts with both."""
+    if space.stream_path("held-out", "b").exists():
+        return
+    size = space.size
+    train_prose, held_out_prose = prose_parts(space)
+    train = [d.text for d in documents(TRAIN_SEED, size.documents, prose=train_prose)]
+    held_out = [d.text for d in documents(HELD_OUT_SEED, size.held_out, prose=held_out_prose)]
+    for name, vocab, pre_tokenizer in (
+        ("a", size.vocab_a, words_pre_tokenizer()),
+        ("b", size.vocab_b, syllables_pre_tokenizer()),
+    ):
+        sample = islice(train, NUM_TOKENIZER_DOCUMENTS)
+        tokenizer = train_tokenizer(sample, size=vocab, pre_tokenizer=pre_tokenizer)
+        tokenizer.save_pretrained(space.tokenizer_folder(name))
+        for part, texts in (("train", train), ("held-out", held_out)):
+            stream = TokenStream(*encode_documents(tokenizer, texts))
+            stream.save(space.stream_path(part, name))
+            log(f"corpus {part}, tokenizer {name}: {len(texts)} documents, {len(stream.ids)} tokens")
+
+
+def new_base(space: Workspace, kind: str) -> PreTrainedModel:
+    """A fresh shallow target, `glm` or `gemma`."""
+    make: Callable[..., PreTrainedModel] = new_glm if kind == "glm" else new_gemma
+    vocab = len(space.tokenizer("a"))
+    return make(space.size, vocab=vocab, layers=space.size.base_layers).to(space.device)
+
+
+def depth(space: Workspace, kind: str) -> int:
+    """Layers of the grown target."""
+    return space.size.glm_layers if kind == "glm" else space.size.gemma_layers
+
+
+def target(space: Workspace, kind: str) -> PreTrainedModel:
+    """The grown target with its trained weights."""
+    shell = grow(new_base(space, kind), layers=depth(space, kind))
+    return space.restore(shell, f"grow-{kind}")
+
+
+def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
+    """Train a shallow target until it copies."""
+    pretrain(
+        new_base(space, kind),
+        space.windows("train", "a", seed=11),
+        plan(space, f"base-{kind}", minutes),
+        batch=space.size.batch,
+        held_out=space.windows("held-out", "a", seed=12),
+        compiled=space.compiled,
+        seed=space.seed,
+    )
+
+
+def grow_stage(space: Workspace, kind: str, *, minutes: float) -> None:
+    """Grow the base to full depth and go on, now with the loss at early exits."""
+    base = space.restore(new_base(space, kind), f"base-{kind}")
+    layers, main = depth(space, kind), space.size.base_layers
+    others = tuple(layer for layer in range(2, layers, 2) if layer != main)
+    pretrain(
+        grow(base, layers=layers).to(space.device),
+        space.windows("train", "a", seed=13),
+        plan(space, f"grow-{kind}", minutes, rate=2e-3),
+        batch=space.size.batch,
+        exits=ExitLoss(main, others or (main,)),
+        held_out=space.windows("held-out", "a", seed=12),
+        compiled=space.compiled,
+        seed=space.seed,
+    )
+
+
+def plan(space: Workspace, name: str, minutes: float, *, rate: float = 4e-3) -> TrainPlan:
+    """The plan of a stage in this workspace."""
+    return TrainPlan(name, minutes, space.folder, learning_rate=rate)

@@ -1,0 +1,65 @@
+"""The folder of a run: where each stage finds what it needs and leaves what it makes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from specviz.zoo.data import TokenStream, Windows
+from specviz.zoo.model import FULL, ZooSize
+from specviz.zoo.tokenizer import load_tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Settings of a run and the paths that follow from them.
+
+    Args:
+        folder: checkpoints, token streams and tokenizers.
+        size: the size dial.
+        prose: plain text file of public-domain prose, or None.
+        device: `cpu` or `cuda`.
+        seed: seed of all draws.
+        compiled: use compiled layers.
+        output: folder of the exported zoo.
+    """
+
+    folder: Path
+    size: ZooSize = FULL
+    prose: Path | None = None
+    device: str = "cpu"
+    seed: int = 0
+    compiled: bool = True
+    output: Path = Path("assets/models")
+
+    def tokenizer_folder(self, name: str) -> Path:
+        """Folder of tokenizer `a` or `b`."""
+        return self.folder / f"tokenizer-{name}"
+
+    def tokenizer(self, name: str) -> PreTrainedTokenizerBase:
+        """Load tokenizer `a` or `b`."""
+        return load_tokenizer(self.tokenizer_folder(name))
+
+    def stream_path(self, part: str, tokenizer: str) -> Path:
+        """File of the token stream of `train` or `held-out`."""
+        return self.folder / f"{part}-{tokenizer}.tokens"
+
+    def windows(self, part: str, tokenizer: str, *, seed: int) -> Windows:
+        """Windows over the stream of `train` or `held-out`."""
+        stream = TokenStream.load(self.stream_path(part, tokenizer))
+        length = min(self.size.length, len(stream.ids) // 2)
+        return Windows(stream, length=length, seed=self.seed + seed, device=self.device)
+
+    def checkpoint(self, stage: str) -> Path:
+        """Checkpoint file of a stage."""
+        return self.folder / f"{stage}.pt"
+
+    def restore(self, model: PreTrainedModel, stage: str) -> PreTrainedModel:
+        """Load what a stage trained into `model`, frozen for use by a later one."""
+        state: dict[str, Any] = torch.load(
+            self.checkpoint(stage), weights_only=True, map_location=self.device
+        )
+        model.load_state_dict(state["module"])
+        return model.to(self.device)
