@@ -1,7 +1,13 @@
 """Figures of a run, as pure functions of its events: counts, times, closed forms, curves."""
 
 from specviz.metrics.counts import Counts, PositionRate, count, is_lossy
-from specviz.metrics.series import AcceptanceSeries, TokenSeries, acceptance_series, token_series
+from specviz.metrics.series import (
+    AcceptanceSeries,
+    TokenSeries,
+    acceptance_series,
+    baseline_tokens,
+    token_series,
+)
 from specviz.metrics.speed import SpeedReason, explain_speed, speed_sentence, speed_verdict
 from specviz.metrics.summary import summarise
 from specviz.metrics.theory import best_gamma, cost_curve, expected_speedup, expected_tokens
@@ -16,6 +22,7 @@ __all__ = [
     "Timing",
     "TokenSeries",
     "acceptance_series",
+    "baseline_tokens",
     "best_gamma",
     "cost_curve",
     "count",

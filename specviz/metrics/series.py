@@ -6,9 +6,10 @@ without a denominator is None. Pure; draws nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from specviz.events import Verified
 from specviz.metrics.counts import num_judged, ratio
@@ -80,4 +81,17 @@ def token_series(steps: Sequence[Verified]) -> TokenSeries:
     return TokenSeries(
         elapsed_s=tuple(accumulate((step.seconds for step in steps), initial=0.0)),
         num_tokens=tuple(accumulate((len(step.committed_ids) for step in steps), initial=0)),
+    )
+
+
+def baseline_tokens(baseline: Mapping[str, Any] | None) -> TokenSeries:
+    """The plain run beside a run as a straight line: a trace holds its total time only.
+
+    Args:
+        baseline: the ``baseline`` object of a trace; None gives an empty series.
+    """
+    if baseline is None:
+        return TokenSeries(elapsed_s=(), num_tokens=())
+    return TokenSeries(
+        elapsed_s=(0.0, float(baseline["decode_s"])), num_tokens=(0, len(baseline["ids"]))
     )

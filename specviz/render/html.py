@@ -4,8 +4,8 @@ One ``<span>`` per token, classes from the palette, no style. Signs stand in ``d
 style sheet to draw (``content: attr(data-sign)``), with the real character inside, so that
 copying gives the decoded text. Characters that a page must not hold or obey (NUL, controls, bidi,
 lone surrogates) are replaced by their sign alone. The style sheet keeps ``white-space: pre-wrap``,
-so that newlines break, and ``user-select: none`` on tokens that were not kept. All text from prompt, model or tokenizer is
-escaped, in content and in attributes.
+so that newlines break, and ``user-select: none`` on tokens that were not kept. All text from
+prompt, model or tokenizer is escaped, in content and in attributes.
 """
 
 from __future__ import annotations
