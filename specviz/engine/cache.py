@@ -117,6 +117,7 @@ class ModuleCache:
     def crop(self, length: int) -> None:
         """Remove the tokens behind ``length`` from every layer."""
         assert 0 <= length <= self._length, (length, self._length)
-        if self._length:
-            self.inner.crop(length - self._length)
+        for layer in self.inner.layers:
+            if layer.is_initialized:  # a shell of the first layers never fills the others
+                layer.crop(length - self._length)
         self._length = length

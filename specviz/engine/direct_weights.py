@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 SUPPORTED = ("llama", "qwen2", "qwen3", "glm4_moe", "gemma4_text")
-_ROPE_TYPES = ("default", "linear", "llama3", "yarn")  # tables that do not depend on the length
+# Rotary tables that do not depend on the length of the text.
+_ROPE_TYPES = ("default", "linear", "llama3", "yarn", "proportional")
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,8 +134,8 @@ class LanguageModel:
     def first_layers(self, count: int) -> LanguageModel:
         """A model of the first ``count`` layers that shares all weights with this one.
 
-        The shells of the module are copied, not its parameters, and the config of the shell is
-        its own: nothing in this model is edited.
+        Only the shells of the module are copied; parameters and config are the same objects and
+        stay as they are. The cache of the shell has layers that are never used.
         """
         shell = copy.copy(self.module)
         shell._modules = dict(self.module._modules)
@@ -143,11 +143,6 @@ class LanguageModel:
         body = copy.copy(self.module.get_decoder())
         body._modules = dict(body._modules)
         body._modules["layers"] = nn.ModuleList(list(body.layers)[:count])
-        config = copy.deepcopy(self.module.config)
-        config.num_hidden_layers = count
-        if getattr(config, "layer_types", None):
-            config.layer_types = config.layer_types[:count]
-        shell.config = body.config = config
         shell._modules[name] = body
         return LanguageModel(shell, self.end_ids, direct=False)
 
