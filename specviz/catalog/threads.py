@@ -1,0 +1,68 @@
+"""How many threads a model decodes fastest with on this machine: measured, never assumed.
+
+Tiny models run fastest on one thread, large ones on all; on a busy machine the wrong choice costs
+a factor of ten. The measurement is short and happens once, when the model is loaded.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import torch
+
+from specviz.engine.language_model import LanguageModel
+
+_WIDTHS = (1, 6)  # one plain step and one verification of five drafts
+_MAX_ROUNDS = 5
+_MAX_SECONDS = 0.6  # per number of threads
+_HOPELESS = 2.0  # times slower than the best: not measured any further
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadChoice:
+    """Result of the measurement: ``seconds`` of one forward of 1 plus one of 6 positions."""
+
+    num_threads: int
+    seconds: dict[int, float]
+
+    @property
+    def sentence(self) -> str:
+        """The choice and its figures, for provenance and status."""
+        figures = ", ".join(f"{n}: {1000 * s:.1f} ms" for n, s in self.seconds.items())
+        return f"{self.num_threads} thread(s) (measured {figures})"
+
+
+def choose_threads(model: LanguageModel) -> ThreadChoice | None:
+    """Measure one thread against all and set ``model.num_threads``; None off the CPU."""
+    if model.device.type != "cpu":
+        return None
+    before = torch.get_num_threads()
+    seconds: dict[int, float] = {}
+    try:
+        for count in sorted({1, before}):
+            torch.set_num_threads(count)
+            seconds[count] = _seconds_per_step(model, min(seconds.values(), default=math.inf))
+    finally:
+        torch.set_num_threads(before)
+    best = min(seconds, key=lambda count: seconds[count])
+    model.num_threads = best
+    return ThreadChoice(best, seconds)
+
+
+@torch.inference_mode()
+def _seconds_per_step(model: LanguageModel, best_so_far: float) -> float:
+    cache = model.new_cache(64)
+    ids = [(3 + 5 * at) % model.vocab_size for at in range(16)]
+    model.forward(ids, cache)  # warm-up, not timed
+    best, start = math.inf, time.perf_counter()
+    for _ in range(_MAX_ROUNDS):
+        begin = time.perf_counter()
+        for width in _WIDTHS:
+            model.forward(ids[:width], cache, keep=width)
+        best = min(best, time.perf_counter() - begin)
+        late = time.perf_counter() - start > _MAX_SECONDS
+        if late or best > _HOPELESS * best_so_far:
+            break
+    return best
