@@ -148,9 +148,22 @@ def norm_epsilon(model: PreTrainedModel) -> float:
 
 
 def trunk(
-    model: PreTrainedModel, ids: Tensor, *, collect: Collection[int] = (), compiled: bool = True
+    model: PreTrainedModel,
+    ids: Tensor,
+    *,
+    collect: Collection[int] = (),
+    depth: int | None = None,
+    compiled: bool = True,
 ) -> Trunk:
-    """Run all layers of a GLM, Llama or Gemma 4 model on (B, T) ids, without a cache."""
+    """Run the layers of a GLM, Llama or Gemma 4 model on (B, T) ids, without a cache.
+
+    Args:
+        model: the model.
+        ids: (B, T) int64.
+        collect: layers whose output is wanted.
+        depth: stop after that many layers; default is all.
+        compiled: use the compiled layer.
+    """
     config, inner = model.config, model.model
     gemma = config.model_type == "gemma4_text"
     positions = torch.arange(ids.shape[1], device=ids.device)[None]
@@ -166,7 +179,7 @@ def trunk(
     exits: dict[int, Tensor] = {}
     keys_values: dict[str, tuple[Tensor, Tensor]] = {}
     heads, kv_heads = config.num_attention_heads, config.num_key_value_heads
-    for index, layer in enumerate(inner.layers):
+    for index, layer in enumerate(inner.layers[:depth]):
         hidden, k, v = layer_function(hidden, layer_weights(layer), cos, sin, heads, kv_heads)
         if gemma:
             keys_values[config.layer_types[index]] = (k, v)

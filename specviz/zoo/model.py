@@ -42,7 +42,7 @@ class ZooSize:
     gemma_layers: int = 16
     mtp_layers: int = 3
     drafter_layers: int = 2
-    assistant_hidden: int = 96
+    assistant_hidden: int = 128
     assistant_layers: int = 2
     tiny_hidden: int = 64
     vocab_a: int = 2048
@@ -51,6 +51,7 @@ class ZooSize:
     held_out: int = 400
     batch: int = 8
     length: int = 256
+    length_b: int = 384
 
     @property
     def head_dim(self) -> int:
@@ -77,6 +78,7 @@ TOY = ZooSize(
     held_out=20,
     batch=2,
     length=64,
+    length_b=64,
 )
 SIZES = {size.name: size for size in (FULL, TOY)}
 

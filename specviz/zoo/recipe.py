@@ -13,8 +13,11 @@ from pathlib import Path
 
 import torch
 
+from specviz.zoo.evaluate import evaluate_stage
+from specviz.zoo.export import export_stage
 from specviz.zoo.loop import log
 from specviz.zoo.model import SIZES
+from specviz.zoo.small_stages import assistant_stage, drafter_stage, mtp_stage, other_stage
 from specviz.zoo.stages import base_stage, corpus_stage, grow_stage
 from specviz.zoo.workspace import Workspace
 
@@ -33,6 +36,14 @@ STAGES: dict[str, Stage] = {
     "base-gemma": Stage(partial(base_stage, kind="gemma"), 0.22),
     "grow-glm": Stage(partial(grow_stage, kind="glm"), 0.16),
     "grow-gemma": Stage(partial(grow_stage, kind="gemma"), 0.16),
+    "assistant": Stage(partial(assistant_stage, name="assistant"), 0.06),
+    "assistant-tiny": Stage(partial(assistant_stage, name="assistant-tiny"), 0.02),
+    "assistant-other": Stage(other_stage, 0.05),
+    "mtp": Stage(mtp_stage, 0.06),
+    "drafter": Stage(drafter_stage, 0.05),
+    "export": Stage(export_stage, 0),
+    "evaluate": Stage(evaluate_stage, 0),
+    "cards": Stage(export_stage, 0),
 }
 
 

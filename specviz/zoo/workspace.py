@@ -49,7 +49,8 @@ class Workspace:
     def windows(self, part: str, tokenizer: str, *, seed: int) -> Windows:
         """Windows over the stream of `train` or `held-out`."""
         stream = TokenStream.load(self.stream_path(part, tokenizer))
-        length = min(self.size.length, len(stream.ids) // 2)
+        wanted = self.size.length_b if tokenizer == "b" else self.size.length
+        length = min(wanted, len(stream.ids) // 2)
         return Windows(stream, length=length, seed=self.seed + seed, device=self.device)
 
     def checkpoint(self, stage: str) -> Path:

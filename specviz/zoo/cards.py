@@ -1,0 +1,92 @@
+"""Model cards of the zoo: what each model is, what it was trained on, what it cannot do."""
+
+from typing import Any
+
+HEADER = """---
+language: en
+license: apache-2.0
+library_name: transformers
+pipeline_tag: text-generation
+tags:
+- specviz
+- speculative-decoding
+---
+"""
+
+DATA = """## Data
+
+A seeded grammar written for this project (stories, summaries, rewrites, reading questions, JSON and
+CSV records, recipes, sums, sorting, counting, dates, short Python functions, chat, a few hundred
+facts, some Spanish) and, for about one document in eight, the six novels of Jane Austen (public
+domain). No other text, no output of another model. `specviz/zoo/corpus` writes all of it anew.
+"""
+
+LIMITS = """## Limits
+
+A teaching model of a few megabytes. It writes the genres above and nothing else well; it knows only
+the facts it was shown, its sums are right only when written out, and text outside of its genres
+turns into grammar-like or Austen-like sentences. The context is 256 tokens in training.
+Not for any use beyond showing how decoding methods work.
+"""
+
+ABOUT = {
+    "target-glm": (
+        "specviz target-glm",
+        "A dense GLM-4 MoE class model of 16 layers with QK-norm and three MTP layers in the same "
+        "file, trained with a loss at early exits. It serves plain, speculative, prompt-lookup, "
+        "early-exit, MTP-layer, universal and ensemble decoding. `Glm4MoeForCausalLM` needs "
+        "`_keys_to_ignore_on_load_unexpected` set to the numbers of the MTP layers (see "
+        "`specviz/catalog/load.py`) before `generate(use_mtp=True)` finds them.",
+    ),
+    "target-gemma": (
+        "specviz target-gemma",
+        "A Gemma 4 text class model, grown from a shallow one and trained with a loss at early "
+        "exits. It is the target of `drafter-gemma` and shares its tokenizer with `target-glm`.",
+    ),
+    "drafter-gemma": (
+        "specviz drafter-gemma",
+        "A Gemma 4 assistant of two layers that reads the keys, values and hidden states of "
+        "`target-gemma`. It does not work without that target.",
+    ),
+    "assistant": (
+        "specviz assistant",
+        "A Llama of two layers, distilled from both targets; it has their tokenizer and drafts "
+        "for either of them.",
+    ),
+    "assistant-tiny": (
+        "specviz assistant-tiny",
+        "A Llama of one layer. One layer cannot copy from the prompt, so its drafts fail on names "
+        "and numbers: a picture of when speculation does not pay.",
+    ),
+    "assistant-other-tokenizer": (
+        "specviz assistant-other-tokenizer",
+        "A Llama of two layers with another tokenizer of 640 syllable-like tokens, for universal "
+        "assisted decoding.",
+    ),
+}
+
+
+def model_card(folder: str, report: dict[str, Any]) -> str:
+    """The README of one folder, with its figures from the evaluation report."""
+    title, about = ABOUT[folder]
+    parts = [HEADER, f"# {title}\n\n{about}\n", DATA, training_section(report, folder)]
+    parts += [figures_section(report.get("models", {}).get(folder, {})), LIMITS]
+    return "\n".join(part for part in parts if part)
+
+
+def training_section(report: dict[str, Any], folder: str) -> str:
+    """How the model was trained."""
+    trained = report.get("training", {}).get(folder)
+    text = f" This one: {trained}." if trained else ""
+    return (
+        "## Training\n\nMade by `python -m specviz.zoo.recipe` on CPU cores; every run, failures "
+        f"included, is in `specviz/zoo/LOG.md`.{text}\n"
+    )
+
+
+def figures_section(figures: dict[str, Any]) -> str:
+    """A table of the figures of one model; empty without any."""
+    if not figures:
+        return ""
+    rows = "\n".join(f"| {name} | {value} |" for name, value in figures.items())
+    return f"## Figures\n\n| what | value |\n|---|---|\n{rows}\n"

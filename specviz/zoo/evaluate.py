@@ -1,0 +1,135 @@
+"""Evaluation of an exported zoo: loss, right answers and acceptance rates, per genre.
+
+`python -m specviz.zoo.evaluate --models assets/models --report evaluation.json` reads only exported
+folders, so it judges what users get. Held-out documents come from another seed than the training
+text; `--prose` adds held-out prose. The speed of our own engine is measured elsewhere
+(`python -m specviz bench`), on the same folders.
+"""
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from specviz.zoo.corpus import GENRES, HELD_OUT_SEED, Document, documents
+from specviz.zoo.corpus.prose import prose_document
+from specviz.zoo.exactness import judge_genre
+from specviz.zoo.exported import Exported, load_exported
+from specviz.zoo.loop import log
+from specviz.zoo.losses import genre_loss
+from specviz.zoo.rates import method_rates
+from specviz.zoo.stages import prose_parts
+from specviz.zoo.workspace import Workspace
+
+TARGETS = ("target-glm", "target-gemma")
+LOSS_MODELS = (*TARGETS, "assistant", "assistant-tiny")
+RATE_GENRES = ("story", "rewrite", "reading", "json", "addition", "holder", "code", "chat", "prose")
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured: documents for losses, prompts for answers and for rates, per genre."""
+
+    loss: int
+    exact: int
+    rates: int
+
+
+def held_out_documents(count: int, *, prose: Sequence[str]) -> dict[str, list[Document]]:
+    """Held-out documents by genre, `count` of each."""
+    by_genre = {
+        genre: list(documents(HELD_OUT_SEED + 1000 + index, count, genre=genre))
+        for index, genre in enumerate(GENRES)
+    }
+    if prose:
+        by_genre["prose"] = [prose_document(chunk) for chunk in prose[:count]]
+    return by_genre
+
+
+def mixture_loss(model: Any, tokenizer: Any, *, count: int) -> float:
+    """Loss in nats per token on the mixture of genres, without prose."""
+    return genre_loss(model, tokenizer, list(documents(HELD_OUT_SEED, count)))
+
+
+def evaluate(zoo: Exported, by_genre: dict[str, list[Document]], sizes: Sizes) -> dict[str, Any]:
+    """Measure everything; returns a report of plain numbers."""
+    report: dict[str, Any] = {"loss": {}, "exact": {}, "fields": {}, "rates": {}}
+    for name in LOSS_MODELS:
+        model = zoo.models[name]
+        losses = {
+            genre: round(genre_loss(model, zoo.tokenizer, docs[: sizes.loss]), 3)
+            for genre, docs in by_genre.items()
+        }
+        losses["mixture"] = round(mixture_loss(model, zoo.tokenizer, count=4 * sizes.loss), 3)
+        report["loss"][name] = losses
+        log(f"loss {name}: {losses}")
+    for name in TARGETS:
+        exact, fields = {}, {}
+        for genre, docs in by_genre.items():
+            judged = judge_genre(zoo.models[name], zoo.tokenizer, docs[: sizes.exact])
+            if judged.rate is not None:
+                exact[genre] = round(judged.rate, 3)
+            if judged.fields is not None:
+                fields[genre] = round(judged.fields, 3)
+        report["exact"][name], report["fields"][name] = exact, fields
+        log(f"right answers {name}: {exact} fields {fields}")
+    for name in TARGETS:
+        report["rates"][name] = rates_of_target(zoo, name, by_genre, count=sizes.rates)
+    return report
+
+
+def rates_of_target(
+    zoo: Exported, name: str, by_genre: dict[str, list[Document]], *, count: int
+) -> dict[str, Any]:
+    """Acceptance rates of every method on one target, per genre and over all."""
+    rates: dict[str, Any] = defaultdict(dict)
+    for genre in (*RATE_GENRES, "all"):
+        chosen = by_genre.get(genre, [])[:count]
+        if genre == "all":
+            chosen = [d for other in RATE_GENRES for d in by_genre.get(other, [])[: count // 4]]
+        if chosen:
+            for method, figures in method_rates(zoo, name, chosen).items():
+                rates[method][genre] = figures
+    for method, figures in rates.items():
+        log(f"rates {name} {method}: {figures}")
+    return dict(rates)
+
+
+def evaluate_stage(space: Workspace) -> None:
+    """Evaluate what the run exported; the report goes into the folder of the run."""
+    full = space.size.name == "full"
+    sizes = Sizes(100, 50, 8) if full else Sizes(4, 2, 1)
+    _, held_out_prose = prose_parts(space)
+    by_genre = held_out_documents(max(sizes.loss, sizes.exact), prose=held_out_prose)
+    report = evaluate(load_exported(space.output), by_genre, sizes)
+    path = space.folder / "evaluation.json"
+    path.write_text(json.dumps(report, indent=1), encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Evaluate the folders given on the command line and write the report."""
+    parser = argparse.ArgumentParser(prog="specviz.zoo.evaluate", description=__doc__)
+    parser.add_argument("--models", type=Path, default=Path("assets/models"))
+    parser.add_argument("--report", type=Path, default=Path("evaluation.json"))
+    parser.add_argument("--prose", type=Path)
+    parser.add_argument("--loss-documents", type=int, default=100)
+    parser.add_argument("--exact-documents", type=int, default=50)
+    parser.add_argument("--rate-documents", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(options.threads)
+    sizes = Sizes(options.loss_documents, options.exact_documents, options.rate_documents)
+    _, held_out_prose = prose_parts(Workspace(options.models, prose=options.prose))
+    count = max(sizes.loss, sizes.exact, sizes.rates)
+    by_genre = held_out_documents(count, prose=held_out_prose)
+    report = evaluate(load_exported(options.models), by_genre, sizes)
+    options.report.write_text(json.dumps(report, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Export of a finished run: bfloat16 weights, configs, tokenizers and model cards.
+
+Each model gets a folder that Transformers loads without the network. The MTP layers go into the
+file of the GLM target under the names that `MtpModel.from_pretrained` looks for.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.modeling_layers import MtpModel
+
+from specviz.zoo.cards import model_card
+from specviz.zoo.loop import log
+from specviz.zoo.small_stages import new_assistant, trained_drafter, trained_mtp
+from specviz.zoo.stages import target
+from specviz.zoo.workspace import Workspace
+
+MAX_FILE_BYTES = 9_000_000
+MAX_ZOO_BYTES = 40_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One folder of the zoo.
+
+    Args:
+        folder: its name.
+        stage: checkpoint it comes from.
+        tokenizer: `a` or `b`.
+        num_assistant_tokens: default draft length, written for Transformers' own `generate`.
+    """
+
+    folder: str
+    stage: str
+    tokenizer: str = "a"
+    num_assistant_tokens: int | None = None
+
+
+ENTRIES = (
+    Entry("target-glm", "grow-glm", num_assistant_tokens=4),
+    Entry("target-gemma", "grow-gemma", num_assistant_tokens=4),
+    Entry("drafter-gemma", "drafter", num_assistant_tokens=4),
+    Entry("assistant", "assistant", num_assistant_tokens=4),
+    Entry("assistant-tiny", "assistant-tiny", num_assistant_tokens=4),
+    Entry("assistant-other-tokenizer", "assistant-other", "b", num_assistant_tokens=8),
+)
+
+
+def mtp_tensors(model: MtpModel, *, main_layers: int) -> dict[str, Tensor]:
+    """The MTP layers under their names on disk, experts one by one."""
+    tensors: dict[str, Tensor] = {}
+    for index, layer in enumerate(model.layers):
+        prefix = f"model.layers.{main_layers + index}."
+        for name, value in layer.state_dict().items():
+            name = name.removeprefix("mtp_block.")
+            if name == "post_norm.weight":
+                name = "shared_head.norm.weight"
+            if name == "mlp.experts.gate_up_proj":
+                for expert, matrix in enumerate(value):
+                    gate, up = matrix.chunk(2, 0)
+                    tensors[f"{prefix}mlp.experts.{expert}.gate_proj.weight"] = gate
+                    tensors[f"{prefix}mlp.experts.{expert}.up_proj.weight"] = up
+            elif name == "mlp.experts.down_proj":
+                for expert, matrix in enumerate(value):
+                    tensors[f"{prefix}mlp.experts.{expert}.down_proj.weight"] = matrix
+            else:
+                tensors[prefix + name] = value
+    return tensors
+
+
+def load_stage(space: Workspace, entry: Entry) -> PreTrainedModel:
+    """The trained model of an entry."""
+    if entry.stage == "drafter":
+        return trained_drafter(space)
+    if entry.stage.startswith("grow-"):
+        return target(space, entry.stage.removeprefix("grow-"))
+    return space.restore(new_assistant(space, entry.stage), entry.stage)
+
+
+def export_model(space: Workspace, entry: Entry) -> Path:
+    """Write one folder and return it."""
+    folder = space.output / entry.folder
+    model = load_stage(space, entry).to("cpu", torch.bfloat16)
+    generation = model.generation_config
+    generation.eos_token_id = 0
+    generation.num_assistant_tokens = entry.num_assistant_tokens
+    generation.num_assistant_tokens_schedule = "constant"
+    generation.assistant_confidence_threshold = 0.0
+    model.save_pretrained(folder)
+    if entry.folder == "target-glm":
+        tensors = dict(model.state_dict())
+        tensors.pop("lm_head.weight")
+        mtp = trained_mtp(space).to("cpu", torch.bfloat16)
+        tensors |= mtp_tensors(mtp, main_layers=model.config.num_hidden_layers)
+        whole = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
+        save_file(whole, folder / "model.safetensors", metadata={"format": "pt"})
+    space.tokenizer(entry.tokenizer).save_pretrained(folder)
+    return folder
+
+
+def check_sizes(output: Path) -> dict[str, int]:
+    """Bytes of each folder.
+
+    Raises:
+        ValueError: a file or the whole zoo is larger than the repository allows.
+    """
+    sizes: dict[str, int] = {}
+    for entry in ENTRIES:
+        files = [path.stat().st_size for path in (output / entry.folder).iterdir()]
+        if max(files) > MAX_FILE_BYTES:
+            raise ValueError(f"{entry.folder}: a file has {max(files)} bytes; shrink the size dial")
+        sizes[entry.folder] = sum(files)
+    if sum(sizes.values()) > MAX_ZOO_BYTES:
+        raise ValueError(f"the zoo has {sum(sizes.values())} bytes; shrink the size dial")
+    return sizes
+
+
+def export_stage(space: Workspace) -> None:
+    """Write all folders with their model cards."""
+    report_path = space.folder / "evaluation.json"
+    report = json.loads(report_path.read_text()) if report_path.exists() else {}
+    for entry in ENTRIES:
+        folder = export_model(space, entry)
+        (folder / "README.md").write_text(model_card(entry.folder, report), encoding="utf-8")
+    for name, size in check_sizes(space.output).items():
+        log(f"exported {name}: {size} bytes")
