@@ -1,0 +1,106 @@
+// The bar under the text: play, step, scrub, pace, and the trace as a file.
+
+class SvBar {
+  constructor(parent, viewer) {
+    this.viewer = viewer;
+    this.box = svNode("div", "sv-bar", parent);
+    this.playButton = this.button("play", () => this.toggle());
+    this.backButton = this.button("back", () => this.by(-1));
+    this.nextButton = this.button("next", () => this.by(1));
+    this.range = svNode("input", "sv-range", this.box);
+    this.range.type = "range";
+    this.range.min = "0";
+    this.range.max = "0";
+    this.range.addEventListener("input", () => this.to(Number(this.range.value)));
+    this.place = svNode("output", "sv-place", this.box);
+    this.paces = svNode("select", "sv-pace", this.box);
+    this.paces.addEventListener("change", () => { viewer.player.pace = Number(this.paces.value); });
+    this.saveButton = this.button("save", () => this.save());
+  }
+
+  button(name, act) {
+    const button = svNode("button", "sv-button sv-" + name, this.box);
+    button.type = "button";
+    svNode("span", "sv-icon", button).setAttribute("aria-hidden", "true");
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  words() {
+    const { say } = this.viewer;
+    const tell = (key, values) => say.call(this.viewer, key, values);
+    for (const [button, key] of [[this.backButton, "sv_step_back"], [this.nextButton, "sv_step_next"],
+      [this.saveButton, "sv_save_trace"]]) this.name(button, tell(key));
+    this.range.setAttribute("aria-label", tell("sv_scrubber"));
+    this.paces.setAttribute("aria-label", tell("sv_pace"));
+    this.paces.textContent = "";
+    for (const pace of SV_PACES) {
+      const option = svNode("option", "", this.paces);
+      option.value = String(pace);
+      option.textContent = pace === 1 ? tell("sv_pace_real") : tell("sv_pace_slow", { n: pace });
+    }
+    this.paces.value = String(this.viewer.player.pace);
+  }
+
+  name(button, text) {
+    button.setAttribute("aria-label", text);
+    button.title = text;
+  }
+
+  draw(count, total, step) {
+    const { viewer } = this;
+    const playing = viewer.player.mode === "play";
+    this.box.classList.toggle("sv-playing", playing);
+    this.name(this.playButton, viewer.say(playing ? "sv_pause" : "sv_play"));
+    this.range.max = String(total);
+    this.range.value = String(count);
+    this.range.style.setProperty("--sv-done", total ? (100 * count) / total + "%" : "0%");
+    const lane = viewer.run.lanes[viewer.active];
+    const steps = lane ? lane.steps.length : 0;
+    this.place.textContent = viewer.say("sv_place", { n: step, all: steps });
+    this.range.setAttribute("aria-valuetext", this.place.textContent);
+    this.saveButton.disabled = !viewer.run.end || !steps;
+  }
+
+  toggle() {
+    const { player, run } = this.viewer;
+    if (player.mode === "play") player.pause(run);
+    else player.play(run);
+  }
+
+  to(count) {
+    this.viewer.unpin(false);
+    this.viewer.player.hold(this.viewer.run, count);
+  }
+
+  // One step of the lane looked at, forwards or back.
+  by(change) {
+    const { viewer } = this;
+    const now = viewer.player.shown(viewer.run);
+    const index = (svShown(viewer.run, now)[viewer.active] || 0) + change;
+    if (index <= 0) this.to(0);
+    else this.to(svTickOf(viewer.run, viewer.active, index - 1) || svTicks(viewer.run).length);
+  }
+
+  // Keys that work anywhere in the viewer; True if this was one.
+  key(event) {
+    const free = !event.target.closest("select, input, button");
+    if (event.key === "." ) this.by(1);
+    else if (event.key === ",") this.by(-1);
+    else if (event.key === " " && free) this.toggle();
+    else return false;
+    return true;
+  }
+
+  // The trace of the lane looked at, written by the server, saved by the browser.
+  async save() {
+    const { viewer } = this;
+    const text = await server.trace([viewer.run.id, viewer.active]);
+    if (!text) return viewer.figures.error(viewer.say("sv_error_gone"));
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.download = "specviz-" + viewer.run.lanes[viewer.active].key + ".json";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+}

@@ -1,0 +1,178 @@
+// Head and summary figures of the viewer: what ran, where its numbers come from, how it went.
+
+const SV_DASH = "\u2013";
+
+class SvFigures {
+  constructor(parent, say, show) {
+    this.say = say;
+    this.show = show; // number formats
+    this.head = svNode("header", "sv-head", parent);
+    const line = svNode("div", "sv-headline", this.head);
+    this.name = svNode("h2", "sv-name", line);
+    this.badge = svNode("span", "sv-badge", line);
+    this.exact = svNode("span", "sv-badge sv-exact", line);
+    this.facts = svNode("p", "sv-facts", this.head);
+    this.alert = svNode("div", "sv-alert", parent);
+    this.alert.setAttribute("role", "alert");
+    this.alert.hidden = true;
+    this.cards = svNode("div", "sv-cards", parent);
+    this.rate = this.card("rate");
+    this.tau = this.card("tau");
+    this.speed = this.card("speed");
+    this.time = this.card("time");
+    this.gain = this.card("gain");
+    this.bar = svNode("div", "sv-share");
+    this.parts = ["draft", "verify", "other"].map((p) => svNode("span", "sv-part sv-" + p, this.bar));
+    this.time.value.replaceWith(this.bar);
+  }
+
+  card(name) {
+    const box = svNode("section", "sv-card sv-card-" + name, this.cards);
+    const label = svNode("h3", "sv-label", box);
+    const value = svNode("p", "sv-value", box);
+    const note = svNode("p", "sv-note", box);
+    const from = svNode("p", "sv-from", box);
+    return { name, box, label, value, note, from };
+  }
+
+  words(run) {
+    for (const card of [this.rate, this.tau, this.speed, this.time, this.gain]) {
+      card.label.textContent = this.say("sv_card_" + card.name);
+      card.box.title = this.say("sv_card_" + card.name + "_info");
+      card.from.textContent = this.from(run);
+    }
+    this.gain.from.textContent = this.from(run);
+  }
+
+  from(run) {
+    if (run.kind === "live") return this.say("sv_from_measured");
+    return this.say("sv_from_recorded", { date: this.date(run) });
+  }
+
+  date(run) {
+    const start = run.lanes[0] && run.lanes[0].start;
+    const date = new Date((start && start.created) || "");
+    return Number.isNaN(date.getTime()) ? SV_DASH : this.show.date(date);
+  }
+
+  // What ran: method, where its numbers come from, models and settings.
+  title(run, place) {
+    const lane = run.lanes[place];
+    this.words(run);
+    this.name.textContent = lane ? lane.title : this.say("sv_nothing");
+    this.badge.hidden = !lane;
+    this.exact.hidden = !lane;
+    this.facts.textContent = "";
+    if (!lane) return;
+    this.badge.className = "sv-badge sv-kind-" + run.kind;
+    this.badge.textContent = run.kind === "live" ? this.say("sv_badge_measured")
+      : this.say("sv_badge_recorded", { date: this.date(run) });
+    this.exact.textContent = this.say(lane.lossless ? "sv_lossless" : "sv_lossy");
+    this.exact.title = this.say(lane.lossless ? "sv_lossless_info" : "sv_lossy_info");
+    this.exact.classList.toggle("sv-warn", !lane.lossless);
+    if (lane.start) for (const fact of this.factsOf(lane.start)) this.fact(fact);
+  }
+
+  fact(text) {
+    svNode("span", "sv-fact", this.facts).textContent = text;
+  }
+
+  factsOf(start) {
+    const { models = {}, request = {}, provenance = {} } = start;
+    const config = request.config || request;
+    const facts = [];
+    if (models.target) facts.push(this.say("sv_fact_target", { id: models.target.id }));
+    if (models.draft) facts.push(this.say("sv_fact_draft", { id: models.draft.id }));
+    if (config.gamma && models.draft) facts.push("\u03b3 " + config.gamma);
+    facts.push(config.temperature ? this.say("sv_fact_sampled", { t: config.temperature })
+      : this.say("sv_fact_greedy"));
+    const device = [provenance.device, provenance.dtype].filter(Boolean).join(", ");
+    if (device) facts.push(device);
+    if (provenance.threads) facts.push(this.say("sv_fact_threads", { n: provenance.threads }));
+    return facts;
+  }
+
+  error(sentence) {
+    this.alert.hidden = !sentence;
+    this.alert.textContent = sentence || "";
+  }
+
+  // Figures of one lane after `shown` steps; `beside` is the plain lane's last step shown.
+  draw(lane, shown, beside) {
+    const step = lane && lane.steps[shown - 1];
+    const run = step ? step.run : [];
+    const get = (name) => (run[SV_RUN[name]] === undefined ? null : run[SV_RUN[name]]);
+    this.rate.value.textContent = this.show.percent(get("rate"));
+    this.rate.note.textContent = step && get("judged")
+      ? this.say("sv_note_rate", { a: get("accepted"), j: get("judged") })
+      : this.say("sv_note_no_drafts");
+    this.tau.value.textContent = this.show.number(get("tau"), 2);
+    this.tau.note.textContent = this.say("sv_note_tau", { n: get("tokens") || 0, s: shown });
+    this.speed.value.textContent = this.show.speed(get("speed"));
+    this.unit(this.speed.value, this.say("sv_unit_speed"));
+    const plain = beside && beside.run[SV_RUN.speed];
+    this.speed.note.textContent = plain ? this.say("sv_note_speed", { v: this.show.speed(plain) })
+      : this.say("sv_note_time", { t: this.show.ms(get("elapsed")) });
+    ["draft", "verify", "other"].forEach((part, i) => this.share(part, i, get(part)));
+    this.time.note.textContent = ["draft", "verify", "other"].map((part) =>
+      this.say("sv_" + part) + " " + this.show.whole(get(part))).join(" \u00b7 ");
+    this.compare(lane && lane.compare);
+  }
+
+  unit(node, text) {
+    svNode("small", "sv-unit", node).textContent = text;
+  }
+
+  share(part, index, value) {
+    this.parts[index].style.flexGrow = String(value || 0);
+    this.parts[index].title = this.say("sv_" + part) + " " + this.show.whole(value);
+  }
+
+  // Speed-up, and whether the ids equal plain decoding's.
+  compare(figures) {
+    const known = figures && figures.speedup;
+    this.gain.value.textContent = known ? this.show.number(figures.speedup, 2) + "\u00d7" : SV_DASH;
+    this.gain.box.classList.toggle("sv-slow", Boolean(known && figures.verdict === "slower"));
+    if (!figures) this.gain.note.textContent = this.say("sv_note_no_plain");
+    else {
+      const word = known ? this.say("sv_verdict_" + figures.verdict) + " \u00b7 " : "";
+      this.gain.note.textContent = word + this.sameness(figures);
+    }
+  }
+
+  sameness(figures) {
+    if (figures.sampled) return this.say("sv_same_sampled");
+    if (figures.identical) return this.say("sv_same_yes");
+    if (figures.identical === null || figures.identical === undefined) return this.say("sv_same_unknown");
+    const n = figures.first_difference + 1;
+    const gap = figures.gap;
+    return gap === null || gap === undefined ? this.say("sv_same_no", { n })
+      : this.say("sv_same_no_gap", { n, gap: this.show.number(gap, 3) });
+  }
+}
+
+// Numbers in the visitor's language; missing values are a dash.
+function svFormats(language) {
+  const make = (options) => new Intl.NumberFormat(language, options);
+  const percent = make({ style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  const whole = make({ style: "percent", maximumFractionDigits: 0 });
+  const cache = new Map();
+  const fixed = (digits) => {
+    if (!cache.has(digits)) {
+      cache.set(digits, make({ minimumFractionDigits: digits, maximumFractionDigits: digits }));
+    }
+    return cache.get(digits);
+  };
+  const or = (format) => (value, more) =>
+    (value === null || value === undefined ? SV_DASH : format(value, more));
+  return {
+    percent: or((v) => percent.format(v)),
+    whole: or((v) => whole.format(v)),
+    number: or((v, digits) => fixed(digits).format(v)),
+    speed: or((v) => fixed(v < 10 ? 2 : v < 100 ? 1 : 0).format(v)),
+    ms: or((v) => (v >= 1000 ? fixed(2).format(v / 1000) + " s"
+      : fixed(v < 10 ? 1 : 0).format(v) + " ms")),
+    prob: or((v) => (v > 0 && v < 0.0005 ? v.toExponential(1) : fixed(3).format(v))),
+    date: (date) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(date),
+  };
+}

@@ -1,0 +1,132 @@
+// The strip of one lane: a column per step. Above the line its tokens, below it its time.
+
+const SV_STRIP = { height: 150, time: 46, gutter: 48, top: 6, axis: 1 };
+
+class SvStrip {
+  constructor(parent, place, host) {
+    this.host = host;
+    this.place = place;
+    this.canvas = svNode("canvas", "sv-strip", parent);
+    this.canvas.setAttribute("role", "img");
+    this.first = 0;
+    this.columns = 1;
+    this.width = 0;
+    this.canvas.addEventListener("pointermove", (event) => this.point(event, false));
+    this.canvas.addEventListener("click", (event) => this.point(event, true));
+    this.canvas.addEventListener("pointerleave", () => host.leave());
+  }
+
+  // The step under the pointer.
+  point(event, click) {
+    const x = event.clientX - this.canvas.getBoundingClientRect().left - SV_STRIP.gutter;
+    const index = this.first + Math.floor(x / this.column);
+    if (x < 0 || index < 0 || index >= this.shown) this.host.leave();
+    else this.host.step(this.place, index, event, click);
+  }
+
+  // Draw the first `shown` steps; `marked` is the step looked at, −1 for none.
+  draw(steps, shown, marked) {
+    const width = this.canvas.clientWidth;
+    if (!width) return;
+    const ratio = window.devicePixelRatio || 1;
+    const height = SV_STRIP.height;
+    if (this.width !== width || this.ratio !== ratio) {
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
+      this.width = width;
+      this.ratio = ratio;
+    }
+    const pen = this.canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    this.shown = shown;
+    this.layout(steps, shown, marked, width);
+    const ink = this.host.colours();
+    this.frame(pen, ink, width);
+    for (let i = this.first; i < Math.min(shown, this.first + this.columns); i++) {
+      this.drawStep(pen, ink, steps[i], SV_STRIP.gutter + (i - this.first) * this.column, i === marked);
+    }
+  }
+
+  layout(steps, shown, marked, width) {
+    const room = width - SV_STRIP.gutter - 4;
+    this.column = Math.max(5, Math.min(18, room / Math.max(steps.length, 1)));
+    this.columns = Math.max(1, Math.floor(room / this.column));
+    const focus = marked >= 0 ? marked : shown - 1;
+    if (focus < this.first) this.first = focus;
+    if (focus >= this.first + this.columns) this.first = focus - this.columns + 1;
+    if (shown <= this.columns && marked < 0) this.first = 0;
+    this.first = Math.max(0, this.first);
+    let rows = 3;
+    let slowest = 0;
+    for (const step of steps) {
+      rows = Math.max(rows, step.tok.length);
+      slowest = Math.max(slowest, step.ms[0] + step.ms[1] + step.ms[2]);
+    }
+    this.rows = rows;
+    this.slowest = svNice(slowest);
+    this.line = SV_STRIP.height - SV_STRIP.time - 2;
+    this.cell = Math.min(15, (this.line - SV_STRIP.top) / rows);
+  }
+
+  frame(pen, ink, width) {
+    pen.fillStyle = ink.line;
+    pen.fillRect(SV_STRIP.gutter, this.line, width - SV_STRIP.gutter, 1);
+    pen.fillStyle = ink.muted;
+    pen.font = "11px system-ui, sans-serif";
+    pen.textAlign = "right";
+    pen.textBaseline = "alphabetic";
+    pen.fillText("1", SV_STRIP.gutter - 6, this.line - this.cell / 2 + 4);
+    pen.fillText(String(this.rows), SV_STRIP.gutter - 6, this.line - (this.rows - 0.5) * this.cell + 4);
+    pen.fillText(this.host.ms(this.slowest), SV_STRIP.gutter - 6, SV_STRIP.height - 3);
+  }
+
+  drawStep(pen, ink, step, x, marked) {
+    const width = Math.max(2, this.column - (this.column > 7 ? 2 : 1));
+    if (marked) {
+      pen.fillStyle = ink.mark;
+      pen.fillRect(x - 1, 0, width + 2, SV_STRIP.height);
+    }
+    const gap = this.cell > 6 ? 1 : 0.5;
+    step.tok.forEach((token, row) => {
+      const y = this.line - (row + 1) * this.cell;
+      this.drawToken(pen, ink, token.f, x, y + gap, width, this.cell - gap);
+    });
+    let y = this.line + 2;
+    ["draft", "verify", "other"].forEach((part, i) => {
+      const h = (step.ms[i] / this.slowest) * (SV_STRIP.time - 2);
+      pen.fillStyle = ink[part];
+      pen.fillRect(x, y, width, h);
+      y += h;
+    });
+  }
+
+  // Fates differ by shape as well as by colour.
+  drawToken(pen, ink, fate, x, y, w, h) {
+    pen.fillStyle = ink[fate];
+    pen.strokeStyle = ink[fate];
+    pen.lineWidth = 1.3;
+    if (fate === "a") pen.fillRect(x, y, w, h);
+    else if (fate === "d") pen.strokeRect(x + 0.7, y + 0.7, w - 1.4, h - 1.4);
+    else if (fate === "r") {
+      pen.beginPath();
+      pen.moveTo(x + 1, y + 1);
+      pen.lineTo(x + w - 1, y + h - 1);
+      pen.moveTo(x + w - 1, y + 1);
+      pen.lineTo(x + 1, y + h - 1);
+      pen.lineWidth = Math.min(2.4, w / 4);
+      pen.stroke();
+    } else if (fate === "s") {
+      pen.beginPath();
+      pen.moveTo(x, y + h);
+      pen.lineTo(x + w / 2, y);
+      pen.lineTo(x + w, y + h);
+      pen.closePath();
+      pen.fill();
+    } else {
+      pen.beginPath();
+      pen.ellipse(x + w / 2, y + h / 2, w / 2, h / 2, 0, 0, 2 * Math.PI);
+      pen.fill();
+    }
+  }
+}

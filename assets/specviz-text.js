@@ -1,0 +1,138 @@
+// The token text of one lane: boxes in blocks, so that a long run stays cheap to lay out.
+
+const SV_BLOCK_STEPS = 64;
+const SV_BLOCK_LIMIT = 160; // a block that met no line break for so long is closed anyway
+
+function svNode(tag, name, parent) {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  if (parent) parent.appendChild(node);
+  return node;
+}
+
+class SvText {
+  constructor(parent, place, say) {
+    this.place = place;
+    this.box = svNode("div", "sv-text", parent);
+    this.box.tabIndex = 0;
+    this.box.dir = "auto";
+    this.box.setAttribute("role", "group");
+    this.prompt = svNode("span", "sv-prompt", this.box);
+    this.ghost = null;
+    this.block = null;
+    this.spans = [];
+    this.tokens = [];
+    this.shown = 0;
+    this.say = say;
+    this.box.addEventListener("copy", (event) => this.copy(event));
+  }
+
+  // The prompt, dimmed, as the model sees it: one box per token.
+  start(start) {
+    this.prompt.textContent = "";
+    this.promptTexts = (start.prompt || []).map(([x]) => x);
+    (start.prompt || []).forEach(([x, h], index) => {
+      const node = svNode("span", "sv-pt", this.prompt);
+      const face = svFace({ x, h });
+      node.textContent = face.text;
+      node.dataset.p = index;
+      if (face.sign) node.classList.add("sv-sign");
+    });
+  }
+
+  // Append steps that came in; the caller decides whether they are visible yet.
+  add(steps, visible) {
+    const follow = this.atEnd();
+    this.drop();
+    for (const step of steps) this.addStep(step, visible);
+    if (visible) this.shown = this.spans.length;
+    if (follow && visible) this.toEnd();
+  }
+
+  addStep(step, visible) {
+    const count = this.block ? this.block.childElementCount : SV_BLOCK_LIMIT;
+    if (count >= SV_BLOCK_LIMIT || (count >= SV_BLOCK_STEPS && this.broke)) {
+      this.block = svNode("div", "sv-block", this.box);
+    }
+    const span = svNode("span", "sv-step", this.block);
+    span.dataset.s = this.spans.length;
+    span.hidden = !visible;
+    for (const token of step.tok) this.addToken(token, span);
+    this.spans.push(span);
+    this.broke = /\n$/.test(svKeptText(step.tok));
+  }
+
+  addToken(token, span) {
+    const node = svNode("span", "sv-t sv-" + (SV_FATES[token.f] || "drafted"), span);
+    const face = svFace(token);
+    node.textContent = face.text;
+    if (face.sign) node.classList.add("sv-sign");
+    node.dataset.k = this.tokens.length;
+    this.tokens.push({ token, step: this.spans.length, node });
+  }
+
+  // Drafted tokens that are being verified right now.
+  wait(pending) {
+    const follow = this.atEnd();
+    this.drop();
+    if (!pending || !pending.x.length) return;
+    if (!this.block) this.block = svNode("div", "sv-block", this.box);
+    this.ghost = svNode("span", "sv-step sv-ghost", this.block);
+    for (const [x, h] of pending.x) {
+      const node = svNode("span", "sv-t sv-drafted", this.ghost);
+      node.textContent = svFace({ x, h }).text;
+    }
+    if (follow) this.toEnd();
+  }
+
+  drop() {
+    if (this.ghost) this.ghost.remove();
+    this.ghost = null;
+  }
+
+  // Show the first `count` steps only.
+  show(count, follow) {
+    const from = Math.min(count, this.shown);
+    const to = Math.max(count, this.shown);
+    for (let i = from; i < to && i < this.spans.length; i++) this.spans[i].hidden = i >= count;
+    this.shown = count;
+    for (const block of this.box.querySelectorAll(".sv-block")) {
+      const first = block.firstElementChild;
+      block.hidden = Boolean(first && first.hidden);
+    }
+    const last = this.spans[count - 1];
+    if (follow && last) this.reveal(last);
+  }
+
+  // Scroll inside the text only, never the page.
+  reveal(node) {
+    const box = this.box.getBoundingClientRect();
+    const rect = node.getBoundingClientRect();
+    if (rect.bottom > box.bottom - 6) this.box.scrollTop += rect.bottom - box.bottom + 14;
+    else if (rect.top < box.top + 4) this.box.scrollTop -= box.top - rect.top + 14;
+  }
+
+  atEnd() {
+    return this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 36;
+  }
+
+  toEnd() {
+    this.box.scrollTop = this.box.scrollHeight;
+  }
+
+  // Copying takes the output's own text: no signs, no rejected tokens.
+  copy(event) {
+    const range = window.getSelection();
+    if (!range || range.isCollapsed) return;
+    const prompt = [...this.prompt.children].filter((node) => range.containsNode(node, true));
+    const picked = this.tokens.filter(({ node, step }) =>
+      step < this.shown && range.containsNode(node, true));
+    const head = prompt.map((node) => this.promptText(Number(node.dataset.p))).join("");
+    event.clipboardData.setData("text/plain", head + svKeptText(picked.map((t) => t.token)));
+    event.preventDefault();
+  }
+
+  promptText(index) {
+    return (this.promptTexts && this.promptTexts[index]) || "";
+  }
+}

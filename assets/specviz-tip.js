@@ -1,0 +1,106 @@
+// The card shown beside a token: p, q, the draw against the accept probability, alternatives.
+
+class SvTip {
+  constructor(root, say, show) {
+    this.root = root;
+    this.say = say;
+    this.show = show;
+    this.box = svNode("div", "sv-tip", root);
+    this.box.id = "sv-tip";
+    this.box.setAttribute("role", "tooltip");
+    this.box.hidden = true;
+  }
+
+  hide() {
+    this.box.hidden = true;
+  }
+
+  // Fill and place the card for a token of a step.
+  token(token, step, anchor) {
+    this.box.textContent = "";
+    const head = svNode("div", "sv-tip-head", this.box);
+    svNode("b", "sv-tip-token sv-t sv-" + SV_FATES[token.f], head).textContent = svLabel(token);
+    svNode("span", "sv-tip-fate", head).textContent = this.say("sv_" + SV_FATES[token.f]);
+    svNode("span", "sv-tip-step", head).textContent = this.say("sv_step_n", { n: step.i + 1 });
+    svNode("p", "sv-tip-why", this.box).textContent = this.why(token, step);
+    if (token.p !== undefined) this.bar("sv_tip_p", token.p, "p");
+    if (token.q !== undefined) this.bar("sv_tip_q", token.q, "q");
+    if (token.a !== undefined) this.bar("sv_tip_accept", token.a, "a", token.u);
+    if (token.src) svNode("p", "sv-tip-src", this.box).textContent = this.source(token.src);
+    const lists = svNode("div", "sv-tip-lists", this.box);
+    if (token.rt) this.list(lists, "sv_tip_residual", token.rt, token);
+    if (token.tt) this.list(lists, "sv_tip_target", token.tt, token);
+    if (token.dt) this.list(lists, "sv_tip_draft", token.dt, token);
+    this.place(anchor);
+  }
+
+  // One sentence: what happened to the token, and why.
+  why(token, step) {
+    const drawn = token.u !== undefined;
+    const values = { u: this.show.prob(token.u), a: this.show.prob(token.a) };
+    if (token.f === "a") return this.say(drawn ? "sv_why_accepted_drawn" : "sv_why_accepted", values);
+    if (token.f === "r") return this.say(drawn ? "sv_why_rejected_drawn" : "sv_why_rejected", values);
+    if (token.f === "d") return this.say(step.cut ? "sv_why_cut" : "sv_why_discarded");
+    if (token.f === "s") return this.say("sv_why_residual");
+    return this.say(step.tok.length > 1 ? "sv_why_bonus" : "sv_why_alone");
+  }
+
+  source(src) {
+    if (src[0] === "ngram") return this.say("sv_src_ngram", { n: src[2], at: src[1] + 1 });
+    if (src[0] === "layer") return this.say("sv_src_layer", { n: src[1] });
+    return this.say("sv_src_pieces", { x: src[2].map((x) => svLabel({ x })).join(" \u00b7 ") });
+  }
+
+  bar(key, value, name, draw) {
+    const row = svNode("div", "sv-tip-bar sv-bar-" + name, this.box);
+    svNode("span", "sv-tip-key", row).textContent = this.say(key);
+    const track = svNode("span", "sv-track", row);
+    svNode("span", "sv-fill", track).style.width = 100 * Math.min(1, value) + "%";
+    if (draw !== undefined) {
+      const mark = svNode("span", "sv-draw", track);
+      mark.style.left = 100 * draw + "%";
+      mark.title = this.say("sv_tip_draw", { u: this.show.prob(draw) });
+    }
+    svNode("span", "sv-tip-num", row).textContent = this.show.prob(value);
+  }
+
+  list(parent, key, rows, token) {
+    const box = svNode("div", "sv-tip-list", parent);
+    svNode("h4", "", box).textContent = this.say(key);
+    for (const [id, x, prob] of rows) {
+      const row = svNode("div", "sv-alt" + (id === token.id ? " sv-same" : ""), box);
+      svNode("span", "sv-alt-x", row).textContent = svLabel({ x });
+      svNode("span", "sv-tip-num", row).textContent = this.show.prob(prob);
+      row.style.setProperty("--sv-prob", String(prob || 0));
+    }
+  }
+
+  // The card of a whole step, for the strip.
+  step(step, anchor) {
+    this.box.textContent = "";
+    const head = svNode("div", "sv-tip-head", this.box);
+    svNode("b", "", head).textContent = this.say("sv_step_n", { n: step.i + 1 });
+    const words = svNode("p", "sv-tip-words", this.box);
+    for (const token of step.tok) {
+      const face = svNode("span", "sv-t sv-" + SV_FATES[token.f], words);
+      face.textContent = svLabel(token);
+    }
+    const [draft, verify, other] = step.ms.map((ms) => this.show.ms(ms));
+    svNode("p", "sv-tip-why", this.box).textContent =
+      this.say("sv_step_times", { draft, verify, other });
+    if (step.cut) svNode("p", "sv-tip-src", this.box).textContent = this.say("sv_cut_" + step.cut);
+    this.place(anchor);
+  }
+
+  // Below the anchor, or above where there is more room; always inside the viewer and the window.
+  place(anchor) {
+    this.box.hidden = false;
+    const frame = this.root.getBoundingClientRect();
+    const { offsetWidth: w, offsetHeight: h } = this.box;
+    const below = anchor.bottom + 8 + h <= window.innerHeight || anchor.top < h + 8;
+    const left = Math.min(Math.max(0, anchor.left - frame.left - 12), Math.max(0, frame.width - w));
+    const top = below ? anchor.bottom - frame.top + 8 : anchor.top - frame.top - h - 8;
+    this.box.style.left = left + "px";
+    this.box.style.top = top + "px";
+  }
+}

@@ -1,0 +1,172 @@
+"""The page as a whole: header, controls, viewer, tabs, and the listeners between them."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import Any
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "200")
+
+import gradio as gr
+
+from specviz.errors import SpecvizError
+from specviz.ui import shelf, tab_run
+from specviz.ui.handlers import Page, server_functions
+from specviz.ui.i18n import t
+from specviz.ui.registry import Registry, Run
+from specviz.ui.source import Source
+from specviz.ui.state import Session
+from specviz.ui.tab_run import Controls, build_controls
+from specviz.ui.theme import launch_options
+from specviz.ui.viewer import StepViewer
+from specviz.ui.words import Words, about_traces, header, reading
+
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+LIGHT: dict[str, Any] = {**QUIET, "queue": False}
+
+
+def build_app(source: Source | None = None, registry: Registry | None = None) -> gr.Blocks:
+    """Build the page.
+
+    Args:
+        source: ``specviz.runs`` unless a test hands in a stand-in.
+        registry: where runs are kept; a fresh one by default.
+    """
+    source = source or default_source()
+    page = Page(source, registry or Registry())
+    first = first_run(page)
+    with gr.Blocks(title="specviz", fill_width=True, delete_cache=(600, 3600)) as app:
+        session = gr.State(Session(run_id=first.id if first else ""))
+        Words(header())
+        with gr.Row(elem_classes="sv-main", equal_height=False):
+            with gr.Column(scale=0, min_width=330, elem_classes="sv-side"):
+                controls = build_controls(source)
+            with gr.Column(scale=1, min_width=320, elem_classes="sv-stage"):
+                viewer = StepViewer(
+                    first_message(first),
+                    server_functions=server_functions(page),
+                    elem_id="sv-viewer",
+                )
+        plots = build_tabs(page, session, viewer, controls)
+        wire(page, controls, [viewer, controls.status, session, *plots], session)
+        app.unload(page.leave)
+    return app
+
+
+def default_source() -> Source:
+    """The bridge to everything that decodes."""
+    from specviz import runs
+
+    return runs
+
+
+def first_run(page: Page) -> Run | None:
+    """The recorded run of the first view, None where there is none that can be shown."""
+    for path in page.source.recorded():
+        try:
+            return shelf.shelve(page.registry, shelf.read(path), owner="", name=path.stem)
+        except SpecvizError:
+            continue
+    return None
+
+
+def first_message(run: Run | None) -> str | None:
+    """All of a recorded run, so that the page is alive without asking the server."""
+    if run is None:
+        return None
+    return shelf.messages(run, kind="recorded", max_bytes=shelf.FIRST_PAINT_BYTES)[0]
+
+
+def build_tabs(
+    page: Page, session: gr.State, viewer: StepViewer, controls: Controls
+) -> list[gr.Plot]:
+    """What lies under the viewer: how to read it, figures, traces."""
+    with gr.Tabs(elem_classes="sv-tabs"):
+        with gr.Tab(t("sv_tab_read"), id="read"):
+            Words(reading())
+        with gr.Tab(t("sv_tab_figures"), id="figures") as tab, gr.Row(elem_classes="sv-plots"):
+            names = ("acceptance", "time", "histogram", "tokens")
+            plots = [
+                gr.Plot(
+                    label=t(f"sv_fig_{name}"),
+                    show_label=True,
+                    elem_id=f"sv-fig-{name}",
+                    elem_classes="sv-plot-box",
+                )
+                for name in names
+            ]
+        with gr.Tab(t("sv_tab_trace"), id="traces"):
+            Words(about_traces())
+            build_traces(page, [viewer, controls.status, session, *plots], session)
+    tab.select(page.figures, session, plots, **LIGHT)
+    return plots
+
+
+def build_traces(page: Page, outputs: list[Any], session: gr.State) -> None:
+    """Open a recorded run, or load a file."""
+    names = [path.stem for path in page.source.recorded()]
+    with gr.Row(elem_classes="sv-traces"):
+        recorded = gr.Dropdown(
+            names,
+            value=names[0] if names else None,
+            label=t("sv_trace_recorded"),
+            elem_id="sv-recorded",
+            visible=bool(names),
+        )
+        opener = gr.Button(t("sv_trace_open"), elem_id="sv-open", visible=bool(names))
+        upload = gr.UploadButton(
+            t("sv_trace_load"), file_types=[".json"], type="filepath", elem_id="sv-load"
+        )
+    opener.click(page.open, [recorded, session], outputs, **QUIET)
+    upload.upload(page.load, [upload, session], outputs, **QUIET)
+
+
+def wire(page: Page, controls: Controls, outputs: list[Any], session: gr.State) -> None:
+    """Connect the controls."""
+    source = page.source
+    run = controls.run.click(
+        page.run,
+        [session, *controls.inputs],
+        outputs,
+        concurrency_id="gpu",
+        concurrency_limit=int(os.environ.get("SPECVIZ_PARALLEL_RUNS", "1")),
+        show_progress="minimal",
+        show_progress_on=controls.status,
+        api_visibility="private",
+    )
+    controls.stop.click(page.stop, None, controls.status, cancels=[run], **LIGHT)
+    updates = partial(tab_run.menu_updates, source)
+    choice = [controls.target, controls.method]
+    for menu in choice:
+        menu.input(updates, choice, controls.menus, **LIGHT)
+    for index, button in enumerate(controls.examples):
+        pick = partial(pick_example, source, index)
+        button.click(pick, controls.target, [controls.prompt, controls.chat], **LIGHT)
+
+
+def pick_example(source: Source, index: int, target: str) -> Any:
+    """Put an example into the prompt."""
+    return tab_run.example(source, target, index)
+
+
+def launch(
+    host: str = "127.0.0.1",
+    port: int | None = 7860,
+    share: bool = False,
+    *,
+    source: Source | None = None,
+    **options: Any,
+) -> gr.Blocks:
+    """Build the page and serve it.
+
+    Args:
+        host, port, share: as for ``python -m specviz serve``; port None = the first free one.
+        source: a stand-in for ``specviz.runs``, in tests.
+        options: more arguments of ``Blocks.launch``.
+    """
+    app = build_app(source)
+    app.queue(max_size=64, default_concurrency_limit=8)
+    app.launch(server_name=host, server_port=port, share=share, **launch_options(), **options)
+    return app

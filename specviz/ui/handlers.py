@@ -1,0 +1,199 @@
+"""What the page does when something is clicked: from Gradio's values to runs and back.
+
+One ``Page`` serves all sessions; what belongs to one session is in its ``Session`` or in runs
+that carry its name.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from specviz.errors import SpecvizError
+from specviz.ui import plots, shelf, worker
+from specviz.ui.i18n import t
+from specviz.ui.protocol import LaneEncoder, dumps, notice
+from specviz.ui.registry import Registry, Run
+from specviz.ui.source import Source
+from specviz.ui.state import COMMON, SPECIAL, Form, Session, lanes
+
+SETTINGS = (*COMMON, *SPECIAL)
+FORM_SIZE = 6 + len(SETTINGS)
+STATUS_OF_END = {
+    "done": "sv_status_done",
+    "cancelled": "sv_status_stopped",
+    "error": "sv_status_error",
+}
+
+
+def refused(error: SpecvizError) -> tuple[Any, ...]:
+    """The update that shows why something was refused; the screen stays as it is."""
+    message = notice(type(error).__name__, str(error), time.time())
+    return row(message, t("sv_status_error"))
+
+
+def form(values: Sequence[Any]) -> Form:
+    """The controls' values, in the order of ``Controls.inputs``."""
+    prompt, target, method, draft, chat, beside, *rest = values
+    return Form(
+        prompt=prompt,
+        target=target,
+        method=method,
+        draft=draft,
+        chat=chat,
+        beside=beside,
+        settings=dict(zip(SETTINGS, rest, strict=True)),
+    )
+
+
+class Page:
+    """The handlers of the page.
+
+    Args:
+        source: ``specviz.runs``, or a stand-in.
+        registry: the runs of all sessions.
+    """
+
+    def __init__(self, source: Source, registry: Registry) -> None:
+        self.source = source
+        self.registry = registry
+
+    # ---- runs ----
+
+    def run(self, session: Session, *values: Any, request: gr.Request) -> Iterator[tuple[Any, ...]]:
+        """Run what the form says; yields (message, status, session, *figures)."""
+        try:
+            cards = self.source.cards()
+            requests = form(values).requests(cards)
+        except SpecvizError as error:
+            yield refused(error)
+            return
+        run = Run(owner=request.session_hash or "?", num_lanes=len(requests))
+        self.registry.add(run)
+        yield row(status=t("sv_status_starting"), session=session.showing(run.id))
+        worker.start(run, self.source, requests)
+        follower = worker.Follower(
+            run, lanes(requests, cards), lambda r: shelf.compare(r, requests)
+        )
+        for update in follower.updates():
+            yield row(update.message, update.status)
+        yield row(status=t(STATUS_OF_END[follower.end()]), figures=plots.figures(run, 0))
+
+    def stop(self, request: gr.Request) -> Any:
+        """End this session's runs; waits until they have ended, for two seconds at most."""
+        self.registry.stop(request.session_hash or "?")
+        return t("sv_status_stopped")
+
+    def leave(self, request: gr.Request) -> None:
+        """A page was closed or reloaded."""
+        self.registry.forget(request.session_hash or "?")
+
+    # ---- traces ----
+
+    def load(self, path: str | None, session: Session, request: gr.Request) -> Iterator[Any]:
+        """Show a trace file."""
+        yield from self._show(path, session, request, kind="loaded")
+
+    def open(self, name: str | None, session: Session, request: gr.Request) -> Iterator[Any]:
+        """Show one of the recorded runs."""
+        paths = {path.stem: path for path in self.source.recorded()}
+        yield from self._show(paths.get(name or ""), session, request, kind="recorded")
+
+    def _show(
+        self, path: str | Path | None, session: Session, request: gr.Request, *, kind: str
+    ) -> Iterator[tuple[Any, ...]]:
+        if path is None:
+            yield row()
+            return
+        try:
+            trace = shelf.read(path)
+        except SpecvizError as error:
+            yield refused(error)
+            return
+        owner, name = request.session_hash or "?", Path(path).stem
+        run = shelf.shelve(self.registry, trace, owner=owner, name=name)
+        for message in shelf.messages(run, kind=kind):
+            yield row(message, session=session.showing(run.id))
+        yield row(status=t("sv_status_loaded"), figures=plots.figures(run, 0))
+
+    def figures(self, session: Session) -> Any:
+        """Figures of the run on screen."""
+        run = self.registry.get(session.run_id)
+        return plots.figures(run, session.lane) if run else plots.nothing()
+
+    # ---- server functions of the viewer: anybody may call them with anything ----
+
+    def resync(self, request: Any) -> list[str] | None:
+        """Messages of a run from a number on; None if they are gone."""
+        run_id, seq = two(request)
+        run = self.registry.get(run_id)
+        return run.since(seq) if run is not None and seq is not None else None
+
+    def detail(self, request: Any) -> str | None:
+        """A step with everything that its message left out."""
+        run, lane, index = self._place(request)
+        if run is None or index is None:
+            return None
+        steps = shelf.steps_of(run, lane)
+        if not 0 <= index < len(steps):
+            return None
+        return dumps(LaneEncoder(lane).encode(steps[index])[2])
+
+    def trace(self, request: Any) -> str | None:
+        """The trace of a lane as JSON text."""
+        run, lane, _ = self._place(request)
+        if run is None:
+            return None
+        try:
+            return shelf.trace_of(run, lane).dumps()
+        except SpecvizError:
+            return None
+
+    def _place(self, request: Any) -> tuple[Run | None, int, int | None]:
+        items = list(request) if isinstance(request, (list, tuple)) else []
+        run = self.registry.get(items[0]) if items else None
+        numbers = [i if isinstance(i, int) else None for i in items[1:3]]
+        lane = numbers[0] if numbers else None
+        if run is None or lane is None or not 0 <= lane < run.num_lanes:
+            return None, 0, None
+        return run, lane, numbers[1] if len(numbers) > 1 else None
+
+
+def server_functions(page: Page) -> list[Callable[[Any], Any]]:
+    """The functions that the viewer may call, as Gradio wants them: plain ones."""
+
+    def resync(request: Any) -> list[str] | None:
+        return page.resync(request)
+
+    def detail(request: Any) -> str | None:
+        return page.detail(request)
+
+    def trace(request: Any) -> str | None:
+        return page.trace(request)
+
+    return [resync, detail, trace]
+
+
+def two(request: Any) -> tuple[Any, int | None]:
+    """(id, number) of a request that should be a list of these two."""
+    if not isinstance(request, (list, tuple)) or len(request) != 2:
+        return None, None
+    number = request[1]
+    good = isinstance(number, int) and not isinstance(number, bool) and number >= 0
+    return request[0], number if good else None
+
+
+def row(
+    message: str | None = None,
+    status: Any = None,
+    session: Session | None = None,
+    figures: Sequence[Any] | None = None,
+) -> tuple[Any, ...]:
+    """One update of (viewer, status, session, *figures); what is not given stays as it is."""
+    plotted = list(figures) if figures is not None else [gr.skip()] * plots.NUM_FIGURES
+    parts = [part if part is not None else gr.skip() for part in (message, status, session)]
+    return (*parts, *plotted)

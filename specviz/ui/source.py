@@ -1,0 +1,42 @@
+"""What the page asks of ``specviz.runs``; tests hand in a stand-in instead."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from specviz.config import MethodCard, RunRequest
+from specviz.events import Event
+
+
+class Source(Protocol):
+    """The functions of ``specviz.runs`` that the page uses."""
+
+    def cards(self) -> tuple[MethodCard, ...]:
+        """All methods."""
+
+    def targets(self) -> tuple[Any, ...]:
+        """Target models: id, title, source, num_layers, note, default."""
+
+    def availability(self, target_id: str) -> Mapping[str, str | None]:
+        """Per method None if it can run on this target, else the reason."""
+
+    def drafts(self, target_id: str, method_key: str) -> tuple[str, ...]:
+        """Ids of the models that can draft."""
+
+    def examples(self, target_id: str) -> tuple[Any, ...]:
+        """Prompts that suit the target: title, prompt, chat."""
+
+    def stream(
+        self,
+        request: RunRequest,
+        *,
+        stop: threading.Event | None = None,
+        status: Callable[[str], None] | None = None,
+    ) -> Iterator[Event]:
+        """Decode a request, event by event."""
+
+    def recorded(self) -> tuple[Path, ...]:
+        """Recorded traces that come with the project."""

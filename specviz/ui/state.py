@@ -1,0 +1,178 @@
+"""What the page knows, and how it changes: pure, without Gradio.
+
+``Menu`` says what can be chosen for a target and a method; ``Form`` holds what the visitor typed
+and becomes ``RunRequest``; ``Session`` remembers which run the page shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from specviz.config import DecodeConfig, MethodCard, RunRequest
+from specviz.errors import MethodError
+from specviz.ui.source import Source
+
+PLAIN = "plain"
+COMMON = (
+    "max_new_tokens",
+    "temperature",
+    "top_k",
+    "top_p",
+    "repetition_penalty",
+    "seed",
+    "stop",
+)
+SPECIAL = ("gamma", "schedule", "confidence", "exit_layer", "ngram", "ensemble_weight")
+WHOLE = ("max_new_tokens", "gamma", "exit_layer", "ngram", "top_k", "seed")
+DRAFT_NEEDS = frozenset({"draft_model", "foreign_draft_model", "mtp_drafter", "dflash_drafter"})
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What one open page shows.
+
+    Attributes:
+        run_id: the run whose figures and trace are offered, empty before the first one.
+        lane: the lane of that run that the visitor looks at.
+    """
+
+    run_id: str = ""
+    lane: int = 0
+
+    def showing(self, run_id: str) -> Session:
+        """The session after another run was put on screen."""
+        return replace(self, run_id=run_id, lane=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """What the page offers for a target and a method.
+
+    Attributes:
+        target: id of the chosen target, and ``layers``, its number of layers.
+        methods: the methods that can run on it, in order.
+        refused: the others, as (title, reason).
+        method: the chosen one, None where nothing can run.
+        drafts: ids of models that can draft, the default first.
+        shown: settings of ``SPECIAL`` that the method obeys.
+    """
+
+    target: str
+    layers: int
+    methods: tuple[MethodCard, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    method: MethodCard | None = None
+    drafts: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Settings that the method does not obey."""
+        return tuple(name for name in SPECIAL if name not in self.shown)
+
+
+def menu(source: Source, target_id: str | None, method_key: str | None) -> Menu:
+    """What can be chosen; a target or method that cannot be had is replaced by the default."""
+    targets = source.targets()
+    target = next((t for t in targets if t.id == target_id), None) or default_target(targets)
+    reasons = source.availability(target.id)
+    cards = sorted(source.cards(), key=lambda card: card.order)
+    able = tuple(card for card in cards if reasons.get(card.key) is None)
+    refused = tuple((c.title, str(reasons[c.key])) for c in cards if reasons.get(c.key))
+    method = chosen(able, method_key)
+    return Menu(
+        target=target.id,
+        layers=int(target.num_layers or 0),
+        methods=able,
+        refused=refused,
+        method=method,
+        drafts=drafts(source, target.id, method),
+        shown=tuple(s for s in SPECIAL if method is not None and s in method.settings),
+    )
+
+
+def default_target(targets: Sequence[Any]) -> Any:
+    """The target marked as default, else the first."""
+    return next((t for t in targets if t.default), targets[0])
+
+
+def chosen(able: Sequence[MethodCard], key: str | None) -> MethodCard | None:
+    """The method of this key, else the first that drafts anything, else the first."""
+    wanted = next((card for card in able if card.key == key), None)
+    drafting = next((card for card in able if card.key != PLAIN), None)
+    return wanted or drafting or (able[0] if able else None)
+
+
+def drafts(source: Source, target_id: str, method: MethodCard | None) -> tuple[str, ...]:
+    """Draft models for this method, none where it needs none."""
+    if method is None or not method.needs & DRAFT_NEEDS:
+        return ()
+    return tuple(source.drafts(target_id, method.key))
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the visitor chose: plain values of the page's controls, not yet checked."""
+
+    prompt: str
+    target: str
+    method: str
+    draft: str | None = None
+    chat: bool = False
+    beside: bool = True
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def requests(self, cards: Sequence[MethodCard]) -> tuple[RunRequest, ...]:
+        """The runs asked for: the method, then plain decoding beside it if wanted.
+
+        Raises:
+            MethodError: the method does not exist.
+            SettingError: a setting is out of its range.
+        """
+        card = next((card for card in cards if card.key == self.method), None)
+        if card is None:
+            keys = ", ".join(card.key for card in cards)
+            raise MethodError(f"there is no method {self.method!r}; the methods are {keys}")
+        runs = [self._request(card)]
+        plain = next((card for card in cards if card.key == PLAIN), None)
+        if self.beside and plain is not None and card.key != PLAIN:
+            runs.append(self._request(plain))
+        return tuple(runs)
+
+    def _request(self, card: MethodCard) -> RunRequest:
+        names = [*COMMON, *(name for name in SPECIAL if name in card.settings)]
+        given = {n: clean(n, self.settings[n]) for n in names if n in self.settings}
+        options = {"chat": bool(self.chat), "target": self.target, **given}
+        if card.needs & DRAFT_NEEDS and self.draft:
+            options["draft"] = self.draft
+        return RunRequest.of(card.key, self.prompt or "", **options)
+
+
+def clean(name: str, value: Any) -> Any:
+    """A control's value as a setting: whole numbers as int, 0 layers as "the method decides"."""
+    if name == "stop":
+        lines = value.splitlines() if isinstance(value, str) else value or ()
+        return tuple(line for line in lines if line)
+    if name == "exit_layer" and not value:
+        return None
+    if name in WHOLE and isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def lanes(requests: Sequence[RunRequest], cards: Sequence[MethodCard]) -> list[dict[str, Any]]:
+    """What the viewer has to know of each lane before it starts."""
+    by_key = {card.key: card for card in cards}
+    return [
+        {
+            "key": request.method,
+            "title": by_key[request.method].title,
+            "lossless": by_key[request.method].lossless,
+        }
+        for request in requests
+    ]
+
+
+DEFAULTS = DecodeConfig()

@@ -1,0 +1,217 @@
+"""The controls beside the viewer: layout, and what changes in them with target and method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gradio as gr
+
+from specviz.config import MAX_GAMMA, MAX_NGRAM, SCHEDULES
+from specviz.ui.i18n import t
+from specviz.ui.protocol import dumps
+from specviz.ui.source import Source
+from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, menu
+from specviz.ui.words import Words, hidden_words, method_words
+
+NUM_EXAMPLES = 6
+SLIDER_LAYERS = 64
+
+
+@dataclass(slots=True)
+class Controls:
+    """The components that a visitor sets."""
+
+    prompt: gr.Textbox
+    examples: list[gr.Button]
+    run: gr.Button
+    stop: gr.Button
+    status: gr.Textbox
+    target: gr.Dropdown
+    method: gr.Radio
+    about: Words
+    draft: gr.Dropdown
+    chat: gr.Checkbox
+    beside: gr.Checkbox
+    special: gr.Accordion
+    hidden: Words
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> list[Any]:
+        """What a run reads, in the order of ``handlers.form``."""
+        chosen = [self.prompt, self.target, self.method, self.draft, self.chat, self.beside]
+        return chosen + [self.settings[name] for name in (*COMMON, *SPECIAL)]
+
+    @property
+    def menus(self) -> list[Any]:
+        """What changes with target and method, in the order of ``menu_updates``."""
+        special = [self.settings[name] for name in SPECIAL]
+        parts = [self.method, self.about, self.draft, self.special, self.hidden, self.run]
+        return [*parts, *self.examples, *special]
+
+
+def build_controls(source: Source) -> Controls:
+    """Lay out the controls, set for the default target."""
+    offer = menu(source, None, None)
+    with gr.Column(elem_classes="sv-group"):
+        prompt = gr.Textbox(
+            first_prompt(source, offer),
+            label=t("sv_prompt"),
+            placeholder=t("sv_prompt_hint"),
+            lines=4,
+            max_lines=10,
+            elem_id="sv-prompt",
+        )
+        with gr.Row(elem_classes="sv-chips"):
+            examples = [gr.Button(**button) for button in example_buttons(source, offer)]
+        with gr.Row(elem_classes="sv-actions"):
+            run = gr.Button(
+                t("sv_run"),
+                variant="primary",
+                elem_id="sv-run",
+                interactive=offer.method is not None,
+            )
+            stop = gr.Button(t("sv_stop"), elem_id="sv-stop")
+        status = gr.Textbox(
+            t("sv_ready"), label=t("sv_status"), interactive=False, lines=1, elem_id="sv-status"
+        )
+    with gr.Column(elem_classes="sv-group"):
+        method = gr.Radio(
+            method_choices(offer),
+            value=offer.method.key if offer.method else None,
+            label=t("sv_method"),
+            elem_id="sv-method",
+        )
+        about = Words(method_words(offer), elem_classes="sv-hint")
+        target = gr.Dropdown(
+            [(info.title, info.id) for info in source.targets()],
+            value=offer.target,
+            label=t("sv_target"),
+            elem_id="sv-target",
+        )
+        draft = gr.Dropdown(elem_id="sv-draft", label=t("sv_draft"), **draft_state(offer))
+        beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
+    settings: dict[str, Any] = {}
+    with gr.Accordion(
+        t("sv_settings_method"),
+        open=True,
+        elem_classes="sv-group",
+        visible=offer.method is not None and bool(offer.shown),
+    ) as special:
+        settings |= special_settings(offer)
+    with gr.Accordion(t("sv_settings_sampling"), open=False, elem_classes="sv-group"):
+        settings |= common_settings()
+        chat = gr.Checkbox(False, label=t("sv_chat"), elem_id="sv-chat")
+    hidden = Words(hidden_words(offer), elem_classes="sv-hint sv-hidden-why")
+    return Controls(
+        prompt=prompt,
+        examples=examples,
+        run=run,
+        stop=stop,
+        status=status,
+        target=target,
+        method=method,
+        about=about,
+        draft=draft,
+        chat=chat,
+        beside=beside,
+        special=special,
+        hidden=hidden,
+        settings=settings,
+    )
+
+
+def special_settings(offer: Menu) -> dict[str, Any]:
+    """Settings that only some methods obey."""
+    schedules = [(t(f"sv_schedule_{name}"), name) for name in SCHEDULES]
+    made = {
+        "gamma": gr.Slider(1, MAX_GAMMA, DEFAULTS.gamma, step=1, **look("gamma", offer)),
+        "schedule": gr.Dropdown(schedules, value=DEFAULTS.schedule, **look("schedule", offer)),
+        "confidence": gr.Slider(0, 1, 0, step=0.05, **look("confidence", offer)),
+        "exit_layer": gr.Slider(
+            0, max(1, offer.layers - 1), 0, step=1, **look("exit_layer", offer)
+        ),
+        "ngram": gr.Slider(1, MAX_NGRAM, DEFAULTS.ngram, step=1, **look("ngram", offer)),
+        "ensemble_weight": gr.Slider(
+            0.05, 0.95, DEFAULTS.ensemble_weight, step=0.05, **look("ensemble_weight", offer)
+        ),
+    }
+    return {name: made[name] for name in SPECIAL}
+
+
+def common_settings() -> dict[str, Any]:
+    """Settings that every method obeys."""
+    made = {
+        "max_new_tokens": gr.Slider(
+            1, 1024, DEFAULTS.max_new_tokens, step=1, **look("max_new_tokens")
+        ),
+        "temperature": gr.Slider(0, 2, 0, step=0.05, **look("temperature")),
+        "top_k": gr.Slider(0, 200, 0, step=1, **look("top_k")),
+        "top_p": gr.Slider(0.01, 1, 1, step=0.01, **look("top_p")),
+        "repetition_penalty": gr.Slider(0.8, 2, 1, step=0.05, **look("repetition_penalty")),
+        "seed": gr.Number(0, precision=0, minimum=0, **look("seed")),
+        "stop": gr.Textbox("", lines=2, **look("stop")),
+    }
+    return {name: made[name] for name in COMMON}
+
+
+def look(name: str, offer: Menu | None = None) -> dict[str, Any]:
+    """Label, id and visibility of a setting's control."""
+    shown = offer is None or name in offer.shown
+    return {"label": t(f"sv_set_{name}"), "elem_id": f"sv-set-{name}", "visible": shown}
+
+
+def method_choices(offer: Menu) -> list[tuple[str, str]]:
+    """Methods as (title, key)."""
+    return [(card.title, card.key) for card in offer.methods]
+
+
+def draft_state(offer: Menu) -> dict[str, Any]:
+    """Choices, value and visibility of the draft menu."""
+    drafts = list(offer.drafts)
+    return {"choices": drafts, "value": drafts[0] if drafts else None, "visible": bool(drafts)}
+
+
+def example_buttons(source: Source, offer: Menu) -> list[dict[str, Any]]:
+    """Value and visibility of the example buttons."""
+    found = source.examples(offer.target)[:NUM_EXAMPLES]
+    made = [{"value": item.title, "visible": True} for item in found]
+    made += [{"value": "", "visible": False}] * (NUM_EXAMPLES - len(made))
+    return [state | {"size": "sm", "elem_classes": "sv-chip"} for state in made]
+
+
+def first_prompt(source: Source, offer: Menu) -> str:
+    """The first example, so that Run works at once."""
+    found = source.examples(offer.target)
+    return found[0].prompt if found else ""
+
+
+def menu_updates(source: Source, target: str, method: str | None) -> list[Any]:
+    """Updates of ``Controls.menus`` after another target or method was chosen."""
+    offer = menu(source, target, method)
+    card = offer.method
+    buttons = example_buttons(source, offer)
+    exits = {"maximum": max(1, offer.layers - 1)}
+    return [
+        gr.update(choices=method_choices(offer), value=card.key if card else None),
+        dumps(method_words(offer)),
+        gr.update(**draft_state(offer)),
+        gr.update(visible=bool(offer.shown)),
+        dumps(hidden_words(offer)),
+        gr.update(interactive=card is not None),
+        *[gr.update(value=button["value"], visible=button["visible"]) for button in buttons],
+        *[
+            gr.update(visible=name in offer.shown, **(exits if name == "exit_layer" else {}))
+            for name in SPECIAL
+        ],
+    ]
+
+
+def example(source: Source, target: str, index: int) -> Sequence[Any]:
+    """Prompt and chat flag of an example."""
+    found = source.examples(target)
+    if not 0 <= index < len(found):
+        return gr.skip(), gr.skip()
+    return found[index].prompt, found[index].chat

@@ -1,0 +1,60 @@
+"""The viewer component: static template, own JavaScript, fed with JSON strings.
+
+The template holds no placeholder, so that nothing from a prompt or a model is ever evaluated; the
+script writes text with ``textContent`` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gradio as gr
+
+from specviz.ui.i18n import texts
+from specviz.ui.protocol import dumps
+from specviz.ui.theme import ASSETS
+
+SCRIPTS = (
+    "specviz-model.js",
+    "specviz-text.js",
+    "specviz-strip.js",
+    "specviz-chart.js",
+    "specviz-figures.js",
+    "specviz-tip.js",
+    "specviz-player.js",
+    "specviz-bar.js",
+    "specviz.js",
+)
+
+def script(dictionaries: dict[str, dict[str, str]], names: Sequence[str]) -> str:
+    """The scripts as one function body, with the dictionaries in front."""
+    bodies = [(ASSETS / name).read_text(encoding="utf-8") for name in names]
+    return f"const SV_TEXTS = {dumps(dictionaries)};\n" + "\n".join(bodies)
+
+from gradio.events import Dependency
+
+class StepViewer(gr.HTML):
+    """Draws a run step by step; its value is the newest message of the protocol."""
+
+    def __init__(
+        self, value: str | None = None, *, server_functions: list[Callable[..., Any]], **kwargs: Any
+    ) -> None:
+        super().__init__(
+            value,
+            html_template="<div class='sv' data-sv='viewer'></div>",
+            js_on_load=script(texts(), SCRIPTS),
+            apply_default_css=False,
+            server_functions=server_functions,
+            **kwargs,
+        )
+
+    def get_block_name(self) -> str:
+        """The front-end component that draws this one."""
+        return "html"
+    from typing import Callable, Literal, Sequence, Any, TYPE_CHECKING
+    from gradio.blocks import Block
+
+    if TYPE_CHECKING:
+        from gradio.components import Timer
+        from gradio.components.base import Component

@@ -1,0 +1,93 @@
+"""Texts of the page that are no labels: headings, hints, reasons, in the visitor's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gradio as gr
+
+from specviz.ui.i18n import subset
+from specviz.ui.protocol import dumps
+from specviz.ui.state import Menu
+from specviz.ui.viewer import script
+
+PREFIXES = ("sv_title", "sv_tagline", "sv_hidden", "sv_refused", "sv_replay", "sv_read", "sv_about")
+PREFIXES += ("sv_trace_about", "sv_examples", "sv_method_line", "sv_lossless", "sv_lossy")
+
+
+def word(
+    tag: str,
+    key: str = "",
+    *,
+    style: str = "",
+    values: Mapping[str, Any] | None = None,
+    text: str = "",
+    children: Sequence[list[Any]] = (),
+) -> list[Any]:
+    """One element: a key of the dictionaries or a literal text, and its children."""
+    return [tag, style, key, dict(values or {}), text, list(children)]
+
+
+class Words(gr.HTML):
+    """Draws ``word`` items with ``textContent``; nothing in them is evaluated."""
+
+    def __init__(self, items: Sequence[list[Any]] = (), **kwargs: Any) -> None:
+        super().__init__(
+            dumps(list(items)),
+            html_template="<div class='sv-words' data-sv='words'></div>",
+            js_on_load=script(subset(*PREFIXES), ("specviz-words.js",)),
+            apply_default_css=False,
+            **kwargs,
+        )
+
+    def get_block_name(self) -> str:
+        """The front-end component that draws this one."""
+        return "html"
+
+
+def header() -> list[list[Any]]:
+    """Name and tagline."""
+    items = [word("h1", "sv_title"), word("p", "sv_tagline")]
+    return [word("div", style="sv-page-head", children=items)]
+
+
+def method_words(menu: Menu) -> list[list[Any]]:
+    """What the chosen method does and where it comes from; or why none can be chosen."""
+    card = menu.method
+    if card is None:
+        reasons = sorted({reason for _, reason in menu.refused})
+        lines = [word("p", text=reason) for reason in reasons]
+        return [word("p", "sv_replay_only", style="sv-warn-text"), *lines]
+    exact = "sv_lossless" if card.lossless else "sv_lossy"
+    paper = word("p", style="sv-hint-small", text=card.paper)
+    return [word("p", text=card.summary), paper, word("p", exact, style="sv-hint-small")]
+
+
+def hidden_words(menu: Menu) -> list[list[Any]]:
+    """The settings that the method has no use for, and the methods that cannot run, with why."""
+    items: list[list[Any]] = []
+    if menu.method is not None and menu.hidden:
+        keys = [word("li", f"sv_hidden_{name}") for name in menu.hidden]
+        items += [word("h4", "sv_hidden_head"), word("ul", children=keys)]
+    if menu.method is not None and menu.refused:
+        lines = [word("li", text=f"{title}: {reason}") for title, reason in menu.refused]
+        items += [word("h4", "sv_refused_head"), word("ul", children=lines)]
+    return items
+
+
+def reading() -> list[list[Any]]:
+    """Four short texts on how to read the page."""
+    columns = [
+        word(
+            "section",
+            children=[word("h3", f"sv_read_{n}_head"), word("p", f"sv_read_{n}")],
+        )
+        for n in range(1, 5)
+    ]
+    return [word("div", style="sv-read", children=columns)]
+
+
+def about_traces() -> list[list[Any]]:
+    """What a trace is."""
+    return [word("p", "sv_trace_about", style="sv-about")]

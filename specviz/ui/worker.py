@@ -1,0 +1,200 @@
+"""Runs a request in its own thread and hands its messages to the page, a few per second.
+
+Gradio calls ``next()`` of one generator from changing threads and closes it on the event loop, so
+decoding has a thread of its own, and closing the generator only sets the stop event. The thread
+starts in a copy of the caller's context, which carries a visitor's quota on ZeroGPU.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from specviz.config import RunRequest
+from specviz.errors import SpecvizError
+from specviz.events import Drafted, Finished
+from specviz.ui.protocol import (
+    LaneEncoder,
+    Outbox,
+    Record,
+    compare_record,
+    notice,
+    open_record,
+)
+from specviz.ui.registry import Item, Run
+from specviz.ui.source import Source
+
+WINDOW_S = 0.075  # at most 13 messages per second
+HEARTBEAT_S = 0.5  # how long a closed page may have to wait for its generator
+GIVE_UP_S = 1.5  # after Stop, a run that hangs is left alone after this time
+INTERNAL = ("internal", "")
+
+Compare = Callable[[Run], Iterable[tuple[int, Mapping[str, Any]]]]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What the page should show next; None means unchanged."""
+
+    message: str | None = None
+    status: str | None = None
+
+
+def start(run: Run, source: Source, requests: Sequence[RunRequest]) -> Run:
+    """Decode ``requests`` one after the other, each into its own lane of ``run``."""
+    context = contextvars.copy_context()
+    run.thread = threading.Thread(
+        target=context.run,
+        args=(_decode, run, source, tuple(requests)),
+        name=f"specviz-{run.id[:8]}",
+        daemon=True,
+    )
+    run.thread.start()
+    return run
+
+
+def _decode(run: Run, source: Source, requests: Sequence[RunRequest]) -> None:
+    try:
+        for lane, request in enumerate(requests):
+            if run.stop.is_set():
+                break
+            events = source.stream(request, stop=run.stop, status=lambda text: _status(run, text))
+            with closing(events):
+                for event in events:
+                    run.put(Item("event", lane, event))
+    except SpecvizError as error:
+        run.put(Item("error", value=(type(error).__name__, str(error))))
+    except Exception:
+        logger.exception("run %s failed", run.id[:8])
+        run.put(Item("error", value=INTERNAL))
+    finally:
+        run.done.set()
+        run.put(None)
+
+
+def _status(run: Run, text: str) -> None:
+    run.put(Item("status", value=text))
+
+
+class Follower:
+    """Drains a run's inbox into messages and status lines.
+
+    Nothing is sent before the first event, so that a refused run leaves the screen as it is.
+
+    Args:
+        run: the run, already started.
+        lanes: what each lane is, for the viewer: key, title, and whether it is lossless.
+        compare: called once all lanes are done; gives figures per lane beside the plain run.
+    """
+
+    def __init__(
+        self, run: Run, lanes: Sequence[Mapping[str, Any]], compare: Compare | None = None
+    ) -> None:
+        self.run = run
+        self.lanes = lanes
+        self.compare = compare
+        self.outbox = Outbox(run.id)
+        self.encoders = [LaneEncoder(lane) for lane in range(run.num_lanes)]
+        self.error: tuple[str, str] | None = None
+        self.status: str | None = None
+        self._opened = False
+        self._waiting: tuple[int, Drafted] | None = None
+        self._sent_at = 0.0
+        self._stopped_at: float | None = None
+
+    def updates(self) -> Iterator[Update]:
+        """Yield at most about 13 updates per second, and one each half second without news.
+
+        Closing this generator stops the run.
+        """
+        try:
+            over = False
+            while not over:
+                over = self._collect()
+                yield self._update()
+            yield from self._last()
+        finally:
+            self.run.stop.set()
+
+    def end(self) -> str:
+        """How the run ended: done, cancelled or error."""
+        if self.error:
+            return "error"
+        ends = [e for lane in self.run.events for e in lane if isinstance(e, Finished)]
+        cancelled = any(event.finish_reason == "cancelled" for event in ends)
+        complete = len(ends) == self.run.num_lanes and self.run.done.is_set()
+        return "done" if complete and not cancelled else "cancelled"
+
+    def _collect(self) -> bool:
+        """Take what is there until the next message is due; True once the run is over."""
+        due = self._sent_at + WINDOW_S
+        deadline = due if self.outbox else time.monotonic() + HEARTBEAT_S
+        while (left := deadline - time.monotonic()) > 0 or not self.outbox:
+            try:
+                item = self.run.inbox.get(timeout=max(0.0, left))
+            except queue.Empty:
+                break
+            if item is None:
+                return True
+            self._take(item)
+            deadline = min(deadline, due)
+        return self._hangs()
+
+    def _take(self, item: Item) -> None:
+        if item.kind == "error":
+            self.error = item.value
+        elif item.kind == "status":
+            self.status = item.value
+        elif isinstance(item.value, Drafted):
+            self._waiting = (item.lane, item.value)  # worth drawing only while it waits
+        else:
+            self._waiting = None
+            self._add(self.encoders[item.lane].encode(item.value), item.at)
+
+    def _add(self, record: Record, at: float | None = None) -> None:
+        if not self._opened:
+            self._opened = True
+            self.outbox.add(open_record(kind="live", lanes=self.lanes))
+        self.outbox.add(record, at)
+
+    def _update(self) -> Update:
+        if self._waiting is not None:
+            lane, event = self._waiting
+            self._add(self.encoders[lane].encode(event))
+            self._waiting = None
+        status, self.status = self.status, None
+        if not self.outbox:
+            return Update(status=status)
+        self._sent_at = time.monotonic()
+        seq, message = self.outbox.seq, self.outbox.pop()
+        self.run.remember(seq, message)
+        return Update(message, status)
+
+    def _last(self) -> Iterator[Update]:
+        if not self._opened:
+            if self.error:
+                yield Update(notice(*self.error, time.time()))
+            return
+        if self.compare is not None and not self.error:
+            for lane, figures in self.compare(self.run):
+                self._add(compare_record(lane, figures))
+        seq = self.outbox.seq
+        for number, message in enumerate(self.outbox.close(self.end(), self.error)):
+            self.run.remember(seq + number, message)
+            yield Update(message)
+
+    def _hangs(self) -> bool:
+        """True for a run that was stopped a while ago and still has not ended."""
+        if not self.run.stop.is_set():
+            return False
+        self._stopped_at = self._stopped_at or time.monotonic()
+        return time.monotonic() - self._stopped_at > GIVE_UP_S
