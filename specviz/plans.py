@@ -50,8 +50,8 @@ def make_plan(request: RunRequest) -> Plan:
         raise SettingError(f"a run needs a RunRequest, got {request!r}; build it with RunRequest.of")
     card = find_card(request.method)
     check_prompt(request.prompt)
-    drafting = _drafting_card(card, request.drafter)
     target = locate(request.target or DEFAULT_TARGET)
+    drafting = _drafting_card(card, request, target)
     draft_id = _draft_id(drafting, target, request.draft)
     draft = None if draft_id is None else locate(draft_id)
     config = request.config
@@ -149,10 +149,12 @@ def default_draft(method: str, target_id: str) -> str | None:
     return None
 
 
-def _drafting_card(card: MethodCard, drafter: str | None) -> MethodCard:
+def _drafting_card(card: MethodCard, request: RunRequest, target: Place) -> MethodCard:
+    """The method that drafts; for an ensemble, one that reports the distribution q."""
     if "probs_drafter" not in card.needs:
         return card
-    drafting = find_card(drafter or "speculative")
+    has_draft = request.draft or default_draft("speculative", target.id)
+    drafting = find_card(request.drafter or ("speculative" if has_draft else "early_exit"))
     if not drafting.provides_probs or "probs_drafter" in drafting.needs:
         raise MethodError(
             f"{card.key!r} mixes two distributions, and the drafter {drafting.key!r} reports none; "

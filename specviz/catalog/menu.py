@@ -72,8 +72,11 @@ def reasons(cards: tuple[MethodCard, ...], target: Place) -> Mapping[str, str | 
 
 
 def draft_ids(card: MethodCard, target: Place) -> tuple[str, ...]:
-    """Models that can draft for the target: known pairs first, then what fits by its files."""
-    if not card.needs & DRAFT_NEEDS:
+    """Models that can draft for the target: known pairs first, then what fits by its files.
+
+    For an ensemble they are those of speculative decoding, which is its usual drafter.
+    """
+    if not card.needs & (DRAFT_NEEDS | {"probs_drafter"}):
         return ()
     known = [p.draft for p in PAIRS if p.target == target.id and card.key in p.methods]
     others = [

@@ -1,0 +1,201 @@
+"""The command line: parses options, calls ``specviz.runs``, prints. Nothing is decoded here.
+
+Exit status: 0 done; 2 refused or misused, with one sentence on stderr; 1 a fault of ours;
+130 interrupted. Each command is a function that adds its own parser, so a new command is one more
+entry in ``COMMANDS``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from specviz.cli_run import add_replay, add_run
+from specviz.errors import SettingError, SpecvizError
+from specviz.version import __version__
+
+DONE, FAULT, REFUSED, INTERRUPTED = 0, 1, 2, 130
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 7860
+
+Subparsers = Any  # argparse gives this type no public name
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that reports misuse as one sentence, like every other refusal."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse with one sentence."""
+        raise SettingError(f"{message}; see: {self.prog} --help")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    _prepare_streams()
+    try:
+        options = parser().parse_args(argv)
+        status: int = options.handler(options)
+        sys.stdout.flush()
+        return status
+    except SpecvizError as error:
+        print(f"specviz: {error}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        print("specviz: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAULT
+    except Exception:
+        traceback.print_exc()
+        print("specviz: this is a fault of specviz; please report it", file=sys.stderr)
+        return FAULT
+
+
+def parser() -> Parser:
+    """The whole command line."""
+    top = Parser(
+        prog="python -m specviz",
+        description="Assisted (speculative) decoding, shown step by step.",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"specviz {__version__}")
+    top.set_defaults(handler=_serve, host=DEFAULT_HOST, port=DEFAULT_PORT, share=False)
+    commands = top.add_subparsers(title="commands", metavar="COMMAND")
+    for add in COMMANDS:
+        add(commands)
+    return top
+
+
+def add_serve(commands: Subparsers) -> None:
+    """``serve``: the page."""
+    command = commands.add_parser("serve", help="open the app (the default)", allow_abbrev=False)
+    command.add_argument("--host", default=DEFAULT_HOST, help="address to listen on")
+    command.add_argument("--port", default=DEFAULT_PORT, type=_port, help="port to listen on")
+    command.add_argument("--share", action="store_true", help="ask Gradio for a public link")
+    command.set_defaults(handler=_serve)
+
+
+def add_methods(commands: Subparsers) -> None:
+    """``methods``: the cards."""
+    command = commands.add_parser("methods", help="list the methods", allow_abbrev=False)
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(handler=_methods)
+
+
+def add_models(commands: Subparsers) -> None:
+    """``models``: the catalogue."""
+    command = commands.add_parser("models", help="list the catalogue", allow_abbrev=False)
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.set_defaults(handler=_models)
+
+
+COMMANDS: tuple[Callable[[Subparsers], None], ...] = (
+    add_serve,
+    add_methods,
+    add_models,
+    add_run,
+    add_replay,
+)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from specviz.ui.build import serve
+
+    serve(host=options.host, port=options.port, share=options.share)
+    return DONE
+
+
+def _methods(options: argparse.Namespace) -> int:
+    from specviz import runs
+
+    models = [model for model in runs.models() if model.source == "embedded"]
+    rows = [
+        {
+            "key": card.key,
+            "title": card.title,
+            "summary": card.summary,
+            "paper": card.paper,
+            "lossless": card.lossless,
+            "provides_probs": card.provides_probs,
+            "needs": sorted(card.needs),
+            "settings": list(card.settings),
+            "models": [model.id for model in models if card.key in model.methods],
+        }
+        for card in runs.cards()
+    ]
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return DONE
+    lines = [("method", "title", "lossless", "q", "needs", "embedded models")]
+    for row in rows:
+        needs, serving = ", ".join(row["needs"]) or "-", ", ".join(row["models"]) or "-"
+        yes = ["yes" if row[name] else "no" for name in ("lossless", "provides_probs")]
+        lines.append((row["key"], row["title"], *yes, needs, serving))
+    print(table(lines))
+    return DONE
+
+
+def _models(options: argparse.Namespace) -> int:
+    from specviz import runs
+
+    rows = [
+        {
+            "id": model.id,
+            "title": model.title,
+            "source": model.source,
+            "path": model.path,
+            "role": model.role,
+            "licence": model.licence,
+            "parameters": model.num_parameters or None,
+            "bytes": model.num_bytes or None,
+            "dtype": model.dtype or None,
+            "layers": model.num_layers or None,
+            "methods": list(model.methods),
+            "note": model.note,
+            "default": model.default,
+        }
+        for model in runs.models()
+    ]
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return DONE
+    lines = [("model", "source", "role", "parameters", "MB", "dtype", "licence", "methods")]
+    for row in rows:
+        millions = f"{row['parameters'] / 1e6:.2f} M" if row["parameters"] else "-"
+        size = f"{row['bytes'] / 1e6:.1f}" if row["bytes"] else "-"
+        serves = ", ".join(row["methods"]) or "-"
+        fixed = (row["id"], row["source"], row["role"], millions, size)
+        lines.append((*fixed, row["dtype"] or "-", row["licence"], serves))
+    print(table(lines))
+    return DONE
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as aligned columns, the first row as their heads."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def _port(text: str) -> int:
+    try:
+        port = int(text)
+    except ValueError:
+        port = -1
+    if not 0 <= port <= 65535:
+        raise SettingError(f"port must be a whole number from 0 to 65535, got {text!r}")
+    return port
+
+
+def _prepare_streams() -> None:
+    """Never fail on a character that the terminal's encoding lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
