@@ -21,7 +21,7 @@ from specviz.engine.drafters.base import Draft, Drafter, Parts
 from specviz.engine.language_model import Outputs
 from specviz.engine.sampling import Processors
 from specviz.engine.schedule import schedule_of
-from specviz.engine.verifiers import rule_for
+from specviz.engine.verifiers import rule_of
 from specviz.engine.verifiers.base import Verdict, Verifier
 from specviz.events import Drafted, Event, Finished, Memory, Prefilled, Verified
 
@@ -49,7 +49,7 @@ def decode(
     if not prompt_ids:
         raise ValueError("the prompt has no tokens")
     chosen = methods()[method]
-    verifier = rule_for(greedy=parts.config.greedy, provides_probs=chosen.card.provides_probs)
+    verifier = rule_of(chosen.card, parts.config)
     yield from Run(prompt_ids, chosen.build(parts), verifier, parts, text_of).events(stopped)
 
 

@@ -139,13 +139,16 @@ def _overlaps(
     *,
     greedy: bool,
 ) -> list[float | None]:
-    """Σ min(p, q) per position: 0 or 1 under greedy, p(token) where q is one-hot."""
+    """Chance of acceptance per position: Σ min(p, q), with the mixture for p in an ensemble;
+    0 or 1 under greedy, p(token) where q is one-hot."""
     if greedy:
         chances: list[float | None] = [*verdict.accept_probs]
         return chances + [None] * (len(target_at) - len(chances))
     if draft_probs is None:
         return target_at
-    return torch.minimum(target, draft_probs).sum(-1).clamp(max=1).tolist()
+    held_to = target if verdict.judged is None else verdict.judged
+    shared = torch.minimum(held_to, draft_probs[: held_to.shape[0]])
+    return shared.sum(-1).clamp(max=1).tolist()
 
 
 def _distances(target: Tensor, judged: Tensor | None) -> list[float] | None:
