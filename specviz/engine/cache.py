@@ -88,9 +88,10 @@ class ModuleCache:
     nothing to remove.
     """
 
-    def __init__(self, model: PreTrainedModel) -> None:
+    def __init__(self, model: PreTrainedModel, inner: DynamicCache | None = None) -> None:
+        """Make the cache of a model, or wrap ``inner``, a kind of cache that its drafter needs."""
         config = model.config.get_text_config(decoder=True)
-        self.inner = DynamicCache(config=config)
+        self.inner = DynamicCache(config=config) if inner is None else inner
         self.inner.activate_past_recording()
         self._length = 0
 

@@ -12,51 +12,42 @@ Shapes: n tokens, d hidden size, H query heads, K key/value heads, D head size, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from specviz.engine.cache import DirectCache
 from specviz.engine.direct_weights import Layer, read_layer, why_unsupported
 
 
-class DirectDecoder:
-    """Runs a decoder-only model by its weights. Lossless: same arithmetic, other call path."""
+class DirectLayers:
+    """Layers of one decoder kind that share a rotary embedding, run by their weights."""
 
-    def __init__(self, model: PreTrainedModel) -> None:
+    def __init__(self, config: Any, blocks: Iterable[nn.Module], rotary: Any) -> None:
         """Read the weights; query, key and value (and gate and up) become one matrix each.
 
-        The module's own parameters are re-pointed to slices of the joined matrices, so no memory
-        is used twice and the module computes exactly what it did.
+        The modules' own parameters are re-pointed to slices of the joined matrices, so no memory
+        is used twice and the modules compute exactly what they did.
 
-        Raises:
-            ValueError: the model is of a kind that this file does not cover.
+        Args:
+            config: of the decoder that the blocks belong to.
+            blocks: decoder layers, at least one.
+            rotary: module that makes cosines and sines of positions.
         """
-        reason = why_unsupported(model)
-        if reason is not None:
-            raise ValueError(reason)
-        self._body = model.get_decoder()
-        self._config = model.config.get_text_config(decoder=True)
-        self.eps = float(self._config.rms_norm_eps)
-        self.layers = [read_layer(self._config, block) for block in self._body.layers]
-        self._embedding = self._body.embed_tokens
-        self._head = model.get_output_embeddings()
-        self._softcap = getattr(self._config, "final_logit_softcapping", None)
+        self.eps = float(config.rms_norm_eps)
+        self.layers = [read_layer(config, block) for block in blocks]
+        self._rotary_module = rotary
         self._tables: dict[str, tuple[Tensor, Tensor]] = {}
-        self.device, self.dtype = self._embedding.weight.device, self._embedding.weight.dtype
+        self.device, self.dtype = self.layers[0].qkv.device, self.layers[0].qkv.dtype
 
     def new_cache(self, capacity: int) -> DirectCache:
         """An empty cache with room for ``capacity`` tokens."""
         shapes = [(layer.num_kv_heads, layer.head_dim) for layer in self.layers]
         return DirectCache(shapes, capacity, self.dtype, self.device)
-
-    def embed(self, ids: Sequence[int]) -> Tensor:
-        """Token embeddings, (n, d)."""
-        embedded: Tensor = self._embedding(torch.tensor(ids, device=self.device))
-        return embedded
 
     def run(self, hidden: Tensor, first: int, last: int, cache: DirectCache, start: int) -> Tensor:
         """Run layers ``first`` … ``last − 1`` on tokens that stand at ``start``, ``start + 1``, …
@@ -78,17 +69,6 @@ class DirectDecoder:
             hidden = self._block(hidden, layer, index, cache, start, masks[layer.window])
         return hidden
 
-    def norm(self, hidden: Tensor) -> Tensor:
-        """The final norm, (n, d)."""
-        return rms_norm(hidden, self._body.norm.weight, self.eps)
-
-    def head(self, normed: Tensor) -> Tensor:
-        """Logits (n, V) of normed hidden states (n, d)."""
-        logits = F.linear(normed, self._head.weight, self._head.bias)
-        if self._softcap is not None:
-            logits = torch.tanh(logits / self._softcap) * self._softcap
-        return logits
-
     def _block(
         self,
         hidden: Tensor,
@@ -103,7 +83,7 @@ class DirectDecoder:
         if layer.after_attention_norm is not None:
             mixed = rms_norm(mixed, layer.after_attention_norm, self.eps)
         hidden = hidden + mixed
-        mixed = _feed_forward(rms_norm(hidden, layer.mlp_norm, self.eps), layer)
+        mixed = feed_forward(rms_norm(hidden, layer.mlp_norm, self.eps), layer)
         if layer.after_mlp_norm is not None:
             mixed = rms_norm(mixed, layer.after_mlp_norm, self.eps)
         hidden = hidden + mixed
@@ -128,7 +108,7 @@ class DirectDecoder:
             qk = rms_norm(qk, layer.qk_norm, self.eps)
         if layer.norm_values:
             values = rms_norm(values, None, self.eps)
-        qk = rotate(qk, *self._rotary(layer.kind, start, stop))
+        qk = rotate(qk, *self.rotary(layer.kind, start, stop))
         keys_all, values_all = cache.keys[index], cache.values[index]
         keys_all[:, start:stop] = qk[:, heads:].transpose(0, 1)
         values_all[:, start:stop] = values.transpose(0, 1)
@@ -159,7 +139,7 @@ class DirectDecoder:
         mask = torch.zeros(stop - start, stop, dtype=self.dtype, device=self.device)
         return mask.masked_fill_(hidden, float("-inf"))
 
-    def _rotary(self, kind: str, start: int, stop: int) -> tuple[Tensor, Tensor]:
+    def rotary(self, kind: str, start: int, stop: int) -> tuple[Tensor, Tensor]:
         """Cosines and signed sines (n, 1, rotated part of D) of the positions."""
         table = self._tables.get(kind)
         if table is None or table[0].shape[0] < stop:
@@ -170,10 +150,46 @@ class DirectDecoder:
         positions = torch.arange(length, device=self.device)[None]
         like = torch.zeros(1, dtype=self.dtype, device=self.device)
         named = (kind,) if kind else ()
-        cosines, sines = self._body.rotary_emb(like, positions, *named)
+        cosines, sines = self._rotary_module(like, positions, *named)
         half = sines.shape[-1] // 2
         signed = torch.cat([-sines[0, :, :half], sines[0, :, half:]], -1)
         return cosines[0, :, None].contiguous(), signed[:, None].contiguous()
+
+
+class DirectDecoder(DirectLayers):
+    """Runs a decoder-only model by its weights. Lossless: same arithmetic, other call path."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        """Read the weights of all layers.
+
+        Raises:
+            ValueError: the model is of a kind that this file does not cover.
+        """
+        reason = why_unsupported(model)
+        if reason is not None:
+            raise ValueError(reason)
+        self._body = model.get_decoder()
+        config = model.config.get_text_config(decoder=True)
+        super().__init__(config, self._body.layers, self._body.rotary_emb)
+        self._embedding = self._body.embed_tokens
+        self._head = model.get_output_embeddings()
+        self._softcap = getattr(config, "final_logit_softcapping", None)
+
+    def embed(self, ids: Sequence[int]) -> Tensor:
+        """Token embeddings, (n, d)."""
+        embedded: Tensor = self._embedding(torch.tensor(ids, device=self.device))
+        return embedded
+
+    def norm(self, hidden: Tensor) -> Tensor:
+        """The final norm, (n, d)."""
+        return rms_norm(hidden, self._body.norm.weight, self.eps)
+
+    def head(self, normed: Tensor) -> Tensor:
+        """Logits (n, V) of normed hidden states (n, d)."""
+        logits = F.linear(normed, self._head.weight, self._head.bias)
+        if self._softcap is not None:
+            logits = torch.tanh(logits / self._softcap) * self._softcap
+        return logits
 
 
 def rms_norm(x: Tensor, weight: Tensor | None, eps: float) -> Tensor:
@@ -195,7 +211,8 @@ def rotate(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     return x * cosines + x.roll(size // 2, -1) * sines
 
 
-def _feed_forward(x: Tensor, layer: Layer) -> Tensor:
+def feed_forward(x: Tensor, layer: Layer) -> Tensor:
+    """The block behind the attention: gated linear unit, or the mixture's own module, (n, d)."""
     if layer.mlp is not None:
         mixed: Tensor = layer.mlp(x[None])[0]
         return mixed

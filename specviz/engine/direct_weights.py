@@ -25,7 +25,7 @@ class Layer:
     """Weights of one layer, and how to use them."""
 
     attention_norm: Tensor  # (d,)
-    qkv: Tensor  # ((H + 2 K) D, d); (H + K) D rows where values equal keys
+    qkv: Tensor  # ((H + 2 K) D, d); (H + K) D where values equal keys, H D where both are shared
     qkv_bias: Tensor | None
     qk_norm: Tensor | None  # (H + K, D)
     norm_values: bool
@@ -99,7 +99,7 @@ def read_layer(config: Any, block: nn.Module) -> Layer:
         after_mlp_norm=_weight(block, "post_feedforward_layernorm") if sandwich else None,
         output_scale=None if scale is None or bool((scale == 1).all()) else scale,
         num_heads=attention.q_proj.out_features // dim,
-        num_kv_heads=attention.k_proj.out_features // dim,
+        num_kv_heads=_num_kv_heads(attention),
         head_dim=dim,
         scaling=attention.scaling,
         window=config.sliding_window if kind == "sliding_attention" else None,
@@ -108,8 +108,15 @@ def read_layer(config: Any, block: nn.Module) -> Layer:
 
 
 def _linears(attention: Any) -> list[nn.Module]:
-    projections = (attention.q_proj, attention.k_proj, attention.v_proj, attention.o_proj)
-    return [projection for projection in projections if projection is not None]
+    """The projections that a layer has, the output's last."""
+    found = [getattr(attention, name, None) for name in ("q_proj", "k_proj", "v_proj", "o_proj")]
+    return [projection for projection in found if projection is not None]
+
+
+def _num_kv_heads(attention: Any) -> int:
+    """Key/value heads that a layer makes itself; 0 where it reads those of another."""
+    keys = getattr(attention, "k_proj", None)
+    return 0 if keys is None else int(keys.out_features // attention.head_dim)
 
 
 def _join(linears: list[Any]) -> tuple[Tensor, Tensor | None]:
@@ -132,9 +139,9 @@ def _qk_norm(attention: Any, dim: int) -> Tensor | None:
     """Weights of the norms on queries and keys, one row per head."""
     if not hasattr(attention, "q_norm"):
         return None
-    heads = attention.q_proj.out_features // dim
-    kv_heads = attention.k_proj.out_features // dim
-    rows = [attention.q_norm.weight.expand(heads, dim), attention.k_norm.weight.expand(kv_heads, dim)]
+    rows = [attention.q_norm.weight.expand(attention.q_proj.out_features // dim, dim)]
+    if _num_kv_heads(attention):
+        rows.append(attention.k_norm.weight.expand(_num_kv_heads(attention), dim))
     return torch.cat(rows).detach()
 
 

@@ -29,7 +29,8 @@ class Want:
 
     Attributes:
         hidden: the hidden states after the final norm.
-        taps: the outputs of these layers (1 = first layer's output).
+        taps: the outputs of these layers, ascending (1 = first layer's output; the last layer's
+            comes after the final norm, as Transformers has it).
         shared_kv: keys and values of the last full and the last sliding layer (Gemma 4).
     """
 
@@ -191,7 +192,10 @@ class LanguageModel:
             done = layer
             taps.append(hidden)
         cache.extend(start + len(ids))
-        normed = decoder.norm(hidden if want.hidden else hidden[-keep:])
+        whole = want.hidden or self.num_layers in want.taps
+        normed = decoder.norm(hidden if whole else hidden[-keep:])
+        if self.num_layers in want.taps:
+            taps[-2] = normed
         shared = self._shared_kv(decoder, cache) if want.shared_kv else None
         logits = decoder.head(normed[-keep:])
         return Outputs(logits, normed if want.hidden else None, tuple(taps[:-1]), shared)
@@ -200,11 +204,12 @@ class LanguageModel:
         self, decoder: DirectDecoder, cache: DirectCache
     ) -> dict[str, tuple[Tensor, Tensor]]:
         """Keys and values of the last layer of each kind, views of the cache."""
-        found = {}
-        for index, layer in enumerate(decoder.layers):
-            views = (cache.keys[index], cache.values[index])
-            found[layer.kind] = tuple(view[None, :, : cache.length] for view in views)
-        return found  # type: ignore[return-value]
+        last = {layer.kind: index for index, layer in enumerate(decoder.layers)}
+        stop = cache.length
+        return {
+            kind: (cache.keys[index][None, :, :stop], cache.values[index][None, :, :stop])
+            for kind, index in last.items()
+        }
 
     def _forward_module(
         self, ids: Sequence[int], cache: ModuleCache, keep: int, want: Want
