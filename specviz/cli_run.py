@@ -106,6 +106,7 @@ def _run(options: argparse.Namespace) -> int:
         _check_writable(Path(options.trace))
     printer = _Printer(show=not options.json, color=_color(), quiet=options.quiet)
     with _interruptible() as stop:
+        trace: Trace | None
         if options.baseline:
             trace = runs.run(request, baseline=True, stop=stop, status=printer.status)
             for event in trace.events():

@@ -27,7 +27,7 @@ from specviz.engine.drafters import methods
 from specviz.engine.drafters.base import Parts
 from specviz.engine.drafters.early_exit import default_exit_layer
 from specviz.engine.language_model import LanguageModel
-from specviz.engine.verifiers import rule_for
+from specviz.engine.verifiers import rule_of
 from specviz.errors import MethodError, ModelError, PromptError
 from specviz.events import Event, PromptToken, RunHeader
 from specviz.plans import Plan, check_length, effective_settings, recheck
@@ -86,9 +86,9 @@ def prepare(plan: Plan, status: Status) -> LiveRun:
         check_vocabularies(
             plan.drafting, ours, (draft.id, load_tokenizer(draft, status).get_vocab())
         )
-    where = {"device": plan.request.device, "dtype": plan.request.dtype, "status": status}
-    loaded = load(target, **where)
-    loaded_draft = None if draft is None else load(draft, **where)
+    where: dict[str, Any] = {"device": plan.request.device, "dtype": plan.request.dtype}
+    loaded = load(target, **where, status=status)
+    loaded_draft = None if draft is None else load(draft, **where, status=status)
     plan = recheck(replace(plan, target=loaded.place))
     _check_caches(plan, loaded, loaded_draft)
     plan = _resolve(plan, loaded)
@@ -234,7 +234,7 @@ def _header(run: LiveRun) -> RunHeader:
     plan = run.plan
     config = plan.request.config
     card = methods()[plan.card.key].card
-    rule = rule_for(greedy=config.greedy, provides_probs=card.provides_probs)
+    rule = rule_of(card, config)
     target = _language_model(run.target)
     tokens: tuple[PromptToken, ...] = run.texts.prompt(run.prompt_ids)
     return RunHeader(

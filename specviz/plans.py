@@ -47,7 +47,9 @@ def make_plan(request: RunRequest) -> Plan:
         SpecvizError: a sentence that names what is wrong and what would do.
     """
     if not isinstance(request, RunRequest):
-        raise SettingError(f"a run needs a RunRequest, got {request!r}; build it with RunRequest.of")
+        raise SettingError(
+            f"a run needs a RunRequest, got {request!r}; build it with RunRequest.of"
+        )
     card = find_card(request.method)
     check_prompt(request.prompt)
     target = locate(request.target or DEFAULT_TARGET)

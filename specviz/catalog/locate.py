@@ -132,9 +132,7 @@ def _catalogued(entry: ModelEntry) -> Place:
             return Place(entry.id, "wheel", wheel, gguf_file=name, entry=entry)
         folder_or_none = _in_hub_cache(entry.hub_id)
         return Place(entry.id, "hub", folder_or_none, hub_id=entry.hub_id, entry=entry)
-    return Place(
-        entry.id, "hub", _in_hub_cache(entry.location), hub_id=entry.location, entry=entry
-    )
+    return Place(entry.id, "hub", _in_hub_cache(entry.location), hub_id=entry.location, entry=entry)
 
 
 def _package_folder(package: str) -> Path | None:
