@@ -72,7 +72,9 @@ def best_gamma(
     """Draft length with the greatest expected speed-up.
 
     Args:
-        alpha, c, verify_cost: as in ``expected_speedup``.
+        alpha: acceptance rate, 0 to 1.
+        c: cost coefficient.
+        verify_cost: v(k), None = 1 for every k.
         gammas: the lengths to choose from; 0 stands for plain decoding.
 
     Returns:

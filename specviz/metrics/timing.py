@@ -152,5 +152,6 @@ def _over(part: float | None, whole: float | None) -> float | None:
 
 
 def _positive(value: object) -> float | None:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if number and isfinite(value) and value > 0 else None  # type: ignore
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if isfinite(value) and value > 0 else None

@@ -14,7 +14,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Any
 
-import plotly.graph_objects as go  # type: ignore[import-untyped]
+import plotly.graph_objects as go
 
 from specviz.config import MAX_GAMMA
 from specviz.events import Fate, Verified

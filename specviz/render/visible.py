@@ -13,8 +13,11 @@ from dataclasses import dataclass
 
 NEWLINE, TAB, SPACE, BLANK, NOTHING = "↵", "⇥", "·", "␣", "∅"
 DOTTED_CIRCLE = "\u25cc"
-# Cc control, Cf format (bidi, zero width), Cs surrogate, Zl/Zp separators, Zs odd spaces.
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
+# Cc control, Cf format (bidi, zero width), Cs surrogate, Zl/Zp separators, Zs odd spaces, and Co
+# and Cn, which have no shape of their own (private use, unassigned, noncharacters).
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_EMOJI = range(0x1F000, 0x1FB00)  # grows every year, so unassigned here may well have a shape
+_EMPTY = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # letters without ink
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +68,17 @@ def sign_of(char: str, *, space: str = SPACE) -> str:
     if char in "\n\t":
         return NEWLINE if char == "\n" else TAB
     code = ord(char)
-    if unicodedata.category(char) not in _HIDDEN and not _is_noncharacter(code):
+    if not _is_hidden(char):
         return ""
     if code < 0x20:
         return chr(0x2400 + code)  # control pictures
     return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
 
 
-def _is_noncharacter(code: int) -> bool:
-    return 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE
+def _is_hidden(char: str) -> bool:
+    if char in _EMPTY:
+        return True
+    return unicodedata.category(char) in _HIDDEN and ord(char) not in _EMOJI
 
 
 def _pieces(text: str, space: str) -> Iterator[Piece]:

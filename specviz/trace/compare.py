@@ -43,7 +43,7 @@ def baseline_of(plain_events: Iterable[Event], ids: Sequence[int]) -> dict[str, 
     """
     events = list(plain_events)
     steps = [event for event in events if isinstance(event, Verified)]
-    plain_ids = [id for step in steps for id in step.committed_ids]
+    plain_ids = [token_id for step in steps for token_id in step.committed_ids]
     finished = next((event for event in events if isinstance(event, Finished)), None)
     timing = PlainTiming.of_steps(steps)
     decode_s = sum(s.seconds for s in steps) if finished is None else finished.decode_s

@@ -85,7 +85,7 @@ HEADER_PARTS = ("provenance", "request", "method", "models")
 def broken_off(steps: Sequence[Verified]) -> Finished:
     """The end of a run that broke off after ``steps``: what was committed until then."""
     return Finished(
-        ids=tuple(id for step in steps for id in step.committed_ids),
+        ids=tuple(token_id for step in steps for token_id in step.committed_ids),
         finish_reason="cancelled",
         decode_s=fsum(step.seconds for step in steps),
         text="".join(text for step in steps for text in _committed_texts(step)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
@@ -98,18 +98,20 @@ def migrate(document: object) -> dict[str, Any]:
 
 
 def save(document: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a trace; an existing file is replaced as a whole or not at all."""
+    """Write a trace; an existing file is replaced as a whole or not at all.
+
+    Raises:
+        TraceError: the file cannot be written, or a number is not finite.
+    """
     text = dumps(document)
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=".trace-", dir=target.parent)
     try:
-        with open(handle, "w", encoding="ascii", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="ascii")  # a pipe or a device cannot be replaced
+        else:
+            _replace(target.resolve(), text)
+    except OSError as error:
+        raise TraceError(f"cannot write the trace {shown(str(path))}: {error.strerror}") from error
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
@@ -126,6 +128,15 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[st
     if len(data) > max_bytes:
         raise TraceError(_too_large(None, max_bytes))
     return loads(data, max_bytes=max_bytes)
+
+
+def _replace(target: Path, text: str) -> None:
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.write_text(text, encoding="ascii", newline="\n")
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _bounded_copy(value: object, depth: int = 0) -> Any:

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from specviz.events import Fate, Verified
 from specviz.metrics import count, is_lossy
 from tests.trace.sample_runs import drafted, own, sized, step
+from tests.trace.strategies import few
 
 
 def test_count_drops_matches_behind_the_first_miss() -> None:
@@ -140,7 +141,7 @@ def test_lossy_tokens_are_accepted_ones_unlike_the_targets_choice() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
-@settings(max_examples=40, deadline=None)
+@few(40)
 def test_counts_add_up(sizes: list[tuple[int, int]]) -> None:
     steps = [sized(i, max(pair), min(pair)) for i, pair in enumerate(sizes)]
     counts = count(steps)

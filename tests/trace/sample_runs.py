@@ -69,7 +69,7 @@ def run(steps: Sequence[Verified], **options: Any) -> list[Event]:
     """A whole run around its steps, without the ``Drafted`` events."""
     texts = [t.text for s in steps for t in (*s.accepted, *filter(None, [s.target_token]))]
     known: dict[str, Any] = {
-        "ids": tuple(id for s in steps for id in s.committed_ids),
+        "ids": tuple(token_id for s in steps for token_id in s.committed_ids),
         "finish_reason": "length",
         "decode_s": fsum(s.seconds for s in steps),
         "text": "".join(texts),
