@@ -6,31 +6,26 @@ Loading, encoding and the making of text are never inside a timing of the engine
 
 from __future__ import annotations
 
-import platform
 import threading
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import torch
-import transformers
 
-from specviz import version
 from specviz.attach import Attacher
 from specviz.catalog.load import LoadedModel, load, load_tokenizer
 from specviz.catalog.locate import Status, fetch_description
 from specviz.catalog.pairing import check_vocabularies
 from specviz.engine.decode import decode
-from specviz.engine.drafters import methods
 from specviz.engine.drafters.base import Parts
 from specviz.engine.drafters.early_exit import default_exit_layer
 from specviz.engine.language_model import LanguageModel
-from specviz.engine.verifiers import rule_of
 from specviz.errors import MethodError, ModelError, PromptError
-from specviz.events import Event, PromptToken, RunHeader
-from specviz.plans import Plan, check_length, effective_settings, recheck
+from specviz.events import Event
+from specviz.header import header_of
+from specviz.plans import Plan, check_length, recheck
 from specviz.token_text import TokenTexts
 
 _WARM_UP_TOKENS = 4
@@ -127,7 +122,7 @@ def events(run: LiveRun, stop: threading.Event | None, status: Status) -> Iterat
         _warm_up(run, status)
         status("Running")
         for event in _decode(run, run.plan, stop):
-            header = None if attacher.started else _header(run)
+            header = None if attacher.started else header_of(run)
             yield attacher.attach(event, header)
 
 
@@ -228,61 +223,3 @@ def _memory_error(run: LiveRun) -> Iterator[None]:
 
 def _draft_texts(run: LiveRun) -> TokenTexts | None:
     return TokenTexts(run.draft.tokenizer) if run.draft is not None else None
-
-
-def _header(run: LiveRun) -> RunHeader:
-    plan = run.plan
-    config = plan.request.config
-    card = methods()[plan.card.key].card
-    rule = rule_of(card, config)
-    target = _language_model(run.target)
-    tokens: tuple[PromptToken, ...] = run.texts.prompt(run.prompt_ids)
-    return RunHeader(
-        provenance={
-            "kind": "measured",
-            "specviz": version.__version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-            "device": _device_name(run.target.device),
-            "dtype": run.target.dtype,
-            "threads": target.num_threads,
-            "threads_why": run.target.threads.sentence if run.target.threads else None,
-            "forward": target.path_note,
-        },
-        request=effective_settings(plan),
-        method={
-            "key": card.key,
-            "title": card.title,
-            "drafter": plan.drafting.key,
-            "rule": rule.key,
-            "lossless": card.lossless and rule.lossless,
-        },
-        models={
-            "target": _model_record(run.target),
-            "draft": _model_record(run.draft) if run.draft is not None else None,
-        },
-        prompt_text=plan.request.prompt,
-        prompt_tokens=tokens,
-        load_s=run.load_s,
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-
-
-def _model_record(loaded: LoadedModel) -> dict[str, Any]:
-    return {
-        "id": loaded.place.id,
-        "source": loaded.place.source,
-        "sha256": loaded.weights_sha256,
-        "parameters": loaded.num_parameters,
-        "bytes": loaded.num_bytes,
-        "tokenizer_sha256": loaded.tokenizer_sha256,
-        "device": loaded.device,
-        "dtype": loaded.dtype,
-    }
-
-
-def _device_name(device: str) -> str:
-    if device.startswith("cuda"):
-        return f"{device} ({torch.cuda.get_device_name(torch.device(device))})"
-    return f"{device} ({platform.processor() or platform.machine()})"

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specviz.catalog.entries import EXAMPLES, Example
+from specviz.catalog.examples import EXAMPLES, Example
 from specviz.catalog.folders import ROOT, read_vocabulary
 from specviz.catalog.locate import locate
 from specviz.catalog.menu import ModelInfo, draft_ids, model_list, reasons

@@ -1,4 +1,4 @@
-"""The catalogue: models, pairs and example prompts. Data only.
+"""The catalogue: models and pairs. Data only.
 
 Sizes, layer counts and vocabularies of embedded models are not repeated here: ``folders`` reads
 them from the files, so weights can be replaced under the same id without a change in this table.
@@ -52,20 +52,8 @@ class PairEntry:
     methods: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A prompt from the domain that ``targets`` were trained on; ``note`` says what it shows."""
-
-    title: str
-    prompt: str
-    targets: tuple[str, ...]
-    note: str = ""
-    chat: bool = False
-
-
 DEFAULT_TARGET = "target-glm"
 SMOLLM2 = "smollm2-135m"
-GRAMMAR_TARGETS = ("target-glm", "target-gemma")
 SAME_TOKENIZER = ("speculative", "ensemble")
 
 MODELS: tuple[ModelEntry, ...] = (
@@ -228,72 +216,4 @@ PAIRS: tuple[PairEntry, ...] = (
     PairEntry("Qwen/Qwen2.5-1.5B-Instruct", SMOLLM2, ("universal",)),
     PairEntry("google/gemma-4-E2B-it", "google/gemma-4-E2B-it-assistant", ("mtp_drafter",)),
     PairEntry("google/gemma-4-E4B-it", "google/gemma-4-E4B-it-assistant", ("mtp_drafter",)),
-)
-
-EXAMPLES: tuple[Example, ...] = (
-    Example(
-        "Story",
-        "Write a story about a brave fox named Lila.",
-        GRAMMAR_TARGETS,
-        "Template sentences are easy to draft, names and objects are hard.",
-    ),
-    Example(
-        "JSON from a text",
-        "Turn the text into JSON.\n\nText: Nora, 35, works as a painter in Oslo and has a cat. "
-        "Karl is a 52 year old sailor from Rome.\n\nJSON:",
-        GRAMMAR_TARGETS,
-        "The keys repeat, the values are copied: prompt lookup likes it.",
-    ),
-    Example(
-        "Rewrite with one change",
-        "Rewrite the text. Change Emil to Rosa.\n\nText: Emil the mouse lived near the hill. "
-        "Every day Emil walked to the hill with a golden bell.\n\nNew text:",
-        GRAMMAR_TARGETS,
-        "Nearly everything is a copy of the prompt.",
-    ),
-    Example(
-        "Recipe",
-        "Write a recipe for winter soup.",
-        GRAMMAR_TARGETS,
-        "Lists with a fixed shape.",
-    ),
-    Example(
-        "Python function",
-        "Write a Python function that finds the largest number in a list.",
-        GRAMMAR_TARGETS,
-        "Code is easy to draft.",
-    ),
-    Example(
-        "Times table",
-        "Write the table of 7.",
-        GRAMMAR_TARGETS,
-        "The form is certain, the digits are not.",
-    ),
-    Example(
-        "Questions and answers",
-        "User: What is the capital of Greece?\nAssistant:",
-        GRAMMAR_TARGETS,
-        "Short known answers, then new questions.",
-    ),
-    Example(
-        "Explain",
-        "Explain in three sentences why the sky is blue.",
-        (SMOLLM2,),
-        "Ordinary prose: little to copy.",
-        chat=True,
-    ),
-    Example(
-        "Repeat with a change",
-        "Repeat this sentence in capital letters: the quick brown fox jumps over the lazy dog.",
-        (SMOLLM2,),
-        "Copies from the prompt.",
-        chat=True,
-    ),
-    Example(
-        "Code",
-        "Write a Python function that returns the n-th Fibonacci number.",
-        (SMOLLM2,),
-        "Code is easier to draft than prose.",
-        chat=True,
-    ),
 )

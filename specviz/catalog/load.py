@@ -7,7 +7,6 @@ network.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import threading
 import time
@@ -23,20 +22,16 @@ import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
+from specviz.catalog.devices import DTYPES, pick_device, pick_dtype
+from specviz.catalog.digests import sha256_of
 from specviz.catalog.folders import ModelFacts, tokenizer_files, weight_files
 from specviz.catalog.locate import Place, Status, fetch_description, fetch_weights
 from specviz.catalog.mtp import load_mtp_layers
 from specviz.catalog.threads import ThreadChoice, choose_threads
 from specviz.engine.language_model import LanguageModel
-from specviz.errors import ModelError, SettingError
+from specviz.errors import ModelError
 
 MAX_LOADED = 12  # beyond it the model used longest ago is dropped from the cache
-DTYPES = {
-    "float32": torch.float32,
-    "bfloat16": torch.bfloat16,
-    "float16": torch.float16,
-    "float64": torch.float64,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,37 +131,6 @@ def forget_models() -> None:
         _tokenizers.clear()
 
 
-def pick_device(device: str) -> str:
-    """``auto`` resolved to cuda, mps or cpu.
-
-    Raises:
-        SettingError: the device does not exist here.
-    """
-    has_cuda, has_mps = torch.cuda.is_available(), torch.backends.mps.is_available()
-    if device == "auto":
-        return "cuda" if has_cuda else "mps" if has_mps else "cpu"
-    there = {"cpu"} | ({"mps"} if has_mps else set())
-    if has_cuda:
-        there |= {"cuda", *(f"cuda:{index}" for index in range(torch.cuda.device_count()))}
-    if device not in there:
-        allowed = ", ".join(["auto", *sorted(there)])
-        raise SettingError(f"device must be one of {allowed} on this machine, got {device!r}")
-    return device
-
-
-def pick_dtype(dtype: str, device: str) -> str:
-    """``auto`` resolved: bfloat16 on a GPU, float32 elsewhere.
-
-    Raises:
-        SettingError: there is no such dtype.
-    """
-    if dtype == "auto":
-        return "bfloat16" if device.startswith("cuda") else "float32"
-    if dtype not in DTYPES:
-        raise SettingError(f"dtype must be one of auto, {', '.join(DTYPES)}, got {dtype!r}")
-    return dtype
-
-
 def _load(place: Place, device: str, dtype: str, status: Status) -> LoadedModel:
     start = time.perf_counter()
     place = fetch_weights(place, status)
@@ -245,22 +209,6 @@ def _end_ids(module: Any, tokenizer: Any) -> tuple[int, ...]:
     if ends is None:
         return ()
     return tuple(ends) if isinstance(ends, (list, tuple)) else (int(ends),)
-
-
-def sha256_of(files: tuple[Path, ...]) -> str:
-    """SHA-256 of one file, or of the list of digests of several (name order)."""
-    digests = [_sha256(path) for path in files]
-    if len(digests) == 1:
-        return digests[0]
-    return hashlib.sha256("\n".join(digests).encode()).hexdigest()
-
-
-def _sha256(path: Path) -> str:
-    blob = path.resolve().name  # the hub's cache names large files by their digest
-    if path.is_symlink() and len(blob) == 64 and set(blob) <= set("0123456789abcdef"):
-        return blob
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _files(place: Place) -> tuple[Path, ...]:
