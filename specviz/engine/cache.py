@@ -20,6 +20,9 @@ class KVCache(Protocol):
     def length(self) -> int:
         """Number of tokens whose keys and values are valid."""
 
+    def extend(self, length: int) -> None:
+        """Declare the first ``length`` tokens valid, after all layers have written them."""
+
     def crop(self, length: int) -> None:
         """Forget everything behind the first ``length`` tokens; never grows."""
 

@@ -64,10 +64,15 @@ def why_unsupported(model: PreTrainedModel) -> str | None:
         return "its sliding window is not described layer by layer"
     if not set(_rope_types(config)) <= set(_ROPE_TYPES):
         return "its rotary table depends on the length of the text"
-    linears = [m for block in model.get_decoder().layers for m in _linears(block.self_attn)]
-    if not all(type(linear) is nn.Linear for linear in linears):
+    if not all(is_plain(block.self_attn) for block in model.get_decoder().layers):
         return "its linear layers are not plain ones (quantised or wrapped)"
     return None
+
+
+def is_plain(attention: Any) -> bool:
+    """Whether an attention module is of the kind that ``read_layer`` reads, not quantised."""
+    known = all(hasattr(attention, name) for name in ("q_proj", "o_proj", "head_dim", "scaling"))
+    return known and all(type(linear) is nn.Linear for linear in _linears(attention))
 
 
 def read_layer(config: Any, block: nn.Module) -> Layer:

@@ -56,6 +56,11 @@ class Outputs:
     shared_kv: dict[str, tuple[Tensor, Tensor]] | None = None
 
 
+def agreement(dtype: torch.dtype) -> float:
+    """By how much a direct pass may differ from the module's, in units of the spread."""
+    return _AGREEMENT.get(dtype, 5e-2)
+
+
 class LanguageModel:
     """A causal Transformers model, ready to decode; nothing in it changes by a run."""
 
@@ -157,7 +162,7 @@ class LanguageModel:
         decoder = DirectDecoder(self.module)
         gap = self._disagreement(decoder)
         self.path_note = f"direct forward (differs from the module by {gap:.1e})"
-        if direct is None and gap > _AGREEMENT.get(self.dtype, 5e-2):
+        if direct is None and gap > agreement(self.dtype):
             self.path_note = f"module forward: the direct one differs by {gap:.1e}"
             return None
         return decoder
