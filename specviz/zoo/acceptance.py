@@ -1,8 +1,8 @@
 """Acceptance rates without an engine: one teacher-forced pass instead of many draft rounds.
 
 Under greedy decoding the text is the target's own; a draft token is tested only after all drafts
-before it were right, so its context is that text too. Whether each draft would be right is therefore
-known from one pass over the finished text, and `walk` only replays the rounds.
+before it were right, so its context is that text too. Whether each draft would be right is
+therefore known from one pass over the finished text, and `walk` only replays the rounds.
 """
 
 from collections.abc import Callable, Sequence

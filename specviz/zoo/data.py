@@ -35,9 +35,7 @@ class Windows:
         device: where the batches go.
     """
 
-    def __init__(
-        self, stream: TokenStream, *, length: int, seed: int, device: str = "cpu"
-    ) -> None:
+    def __init__(self, stream: TokenStream, *, length: int, seed: int, device: str = "cpu") -> None:
         self._ids = stream.ids
         self._starts = stream.starts[stream.starts < len(stream.ids) - length - 1]
         self._offsets = torch.arange(length + 1)

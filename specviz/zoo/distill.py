@@ -132,8 +132,8 @@ def new_mtp_layers(target: PreTrainedModel, count: int) -> MtpModel:
 def mtp_logits(target: PreTrainedModel, layers: nn.ModuleList, ids: Tensor, hidden: Tensor):
     """Yield for each MTP layer k its logits at t = 0, 1, ...; they predict the token at t + k + 2.
 
-    Layer k reads the embedding of the token at t + k + 1 and the output of layer k - 1 (the target's
-    last hidden state for k = 0), at position t + k + 1: exactly what it sees in decoding.
+    Layer k reads the embedding of the token at t + k + 1 and the output of layer k - 1 (the
+    target's last hidden state for k = 0), at position t + k + 1: exactly what it sees in decoding.
     """
     embedded, length = target.model.embed_tokens(ids), ids.shape[1]
     previous = hidden
@@ -187,8 +187,8 @@ def drafter_logits(
 ):
     """Yield for each draft step j the drafter's logits at all positions p at once.
 
-    A draft at position p sees the keys before p only, keeps the position p for all its steps, and is
-    fed with the embedding of token p + j and the hidden state of the step before.
+    A draft at position p sees the keys before p only, keeps the position p for all its steps, and
+    is fed with the embedding of token p + j and the hidden state of the step before.
     """
     length, device = ids.shape[1], ids.device
     positions = torch.arange(1, length - steps, device=device)

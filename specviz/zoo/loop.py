@@ -1,7 +1,7 @@
 """The training loop shared by all stages: two optimizers, a schedule in wall time, checkpoints.
 
-A stage gives a module and a function from step number to loss; the loop owns everything else and can
-be stopped and started again.
+A stage gives a module and a function from step number to loss; the loop owns everything else and
+can be stopped and started again.
 """
 
 import math
@@ -151,7 +151,9 @@ class TrainingLoop:
         figures = " ".join(f"{name} {value.item():.3f}" for name, value in result.figures.items())
         loss = result.loss.item()
         if not math.isfinite(loss):
-            raise ValueError(f"{self.plan.name}: loss is {loss} at step {self.step}; lower the rate")
+            raise ValueError(
+                f"{self.plan.name}: loss is {loss} at step {self.step}; lower the rate"
+            )
         seconds, tokens = self._last_log
         speed = (self.tokens - tokens) / max(self.seconds - seconds, 1e-9)
         self._last_log = (self.seconds, self.tokens)

@@ -1,4 +1,4 @@
-"""Training of the targets: a shallow base with plain loss, then the grown model with early exits."""
+"""Training of the targets: a shallow base first, then the grown model with early exits."""
 
 import random
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from specviz.zoo.loop import Step, TrainingLoop, TrainPlan
 
 MAIN_EXIT_WEIGHT = 0.5
 OTHER_EXIT_WEIGHT = 0.2
+NUM_HELD_OUT_BATCHES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,11 @@ def read_out(model: PreTrainedModel, hidden: Tensor, targets: Tensor, *, compile
 
 @torch.no_grad()
 def held_out_loss(
-    model: PreTrainedModel, windows: Windows, *, batches: int, batch: int, compiled: bool = True
+    model: PreTrainedModel, batches: list[tuple[Tensor, Tensor]], *, compiled: bool = True
 ) -> float:
-    """Mean next-token loss on held-out windows, in nats per token."""
+    """Mean next-token loss on held-out batches, in nats per token."""
     losses = []
-    for _ in range(batches):
-        ids, targets = windows.draw(batch)
+    for ids, targets in batches:
         passed = trunk(model, ids, compiled=compiled)
         losses.append(read_out(model, passed.hidden, targets, compiled=compiled).item())
     return sum(losses) / len(losses)
@@ -78,6 +78,10 @@ def pretrain(
         seed: of the draw of exits.
     """
     rng = random.Random(seed)
+    # Drawn once: figures of one run compare.
+    held_out_batches = (
+        [held_out.draw(batch) for _ in range(NUM_HELD_OUT_BATCHES)] if held_out else []
+    )
 
     def take_step(_: int) -> Step:
         ids, targets = windows.draw(batch)
@@ -96,12 +100,13 @@ def pretrain(
         first, second = (
             read_out(model, passed.exits[layer], targets, compiled=compiled) for layer in chosen
         )
-        figures = {f"exit{layer}": x.detach() for layer, x in zip(chosen, (first, second), strict=True)}
+        figures = {
+            f"exit{layer}": x.detach() for layer, x in zip(chosen, (first, second), strict=True)
+        }
         return MAIN_EXIT_WEIGHT * first + OTHER_EXIT_WEIGHT * second, figures
 
     def validate() -> str:
-        assert held_out is not None
-        loss = held_out_loss(model, held_out, batches=4, batch=batch, compiled=compiled)
+        loss = held_out_loss(model, held_out_batches, compiled=compiled)
         return f"{loss:.4f} nats/token"
 
     TrainingLoop(model, take_step, plan, validate=validate if held_out else None).run()

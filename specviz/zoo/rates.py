@@ -97,7 +97,9 @@ def checks(zoo: Exported, name: str, passed: Pass) -> dict[str, DraftCheck]:
 def generated(target: Any, tokenizer: Any, document: Document, *, sample: bool) -> Pass:
     """Let the target continue the prompt and score the result."""
     ids = tokenizer(document.prompt, return_tensors="pt").input_ids
-    options = {"do_sample": True, "temperature": 1.0, "top_k": 0} if sample else {"do_sample": False}
+    options = (
+        {"do_sample": True, "temperature": 1.0, "top_k": 0} if sample else {"do_sample": False}
+    )
     text = target.generate(ids, max_new_tokens=NEW_TOKENS, **options)
     return target_pass(target, text, ids.shape[1] - 1)
 

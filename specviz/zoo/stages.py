@@ -49,7 +49,9 @@ def corpus_stage(space: Workspace) -> None:
         for part, texts in (("train", train), ("held-out", held_out)):
             stream = TokenStream(*encode_documents(tokenizer, texts))
             stream.save(space.stream_path(part, name))
-            log(f"corpus {part}, tokenizer {name}: {len(texts)} documents, {len(stream.ids)} tokens")
+            log(
+                f"corpus {part}, tokenizer {name}: {len(texts)} documents, {len(stream.ids)} tokens"
+            )
 
 
 def new_base(space: Workspace, kind: str) -> PreTrainedModel:

@@ -1,4 +1,4 @@
-"""The grammar tells the truth: sums add up, records parse, rewrites change one word, seeds decide."""
+"""The grammar tells the truth: sums add up, records parse, rewrites change one word."""
 
 import json
 import random
@@ -69,7 +69,7 @@ def test_addition_steps_by_hand():
 def test_written_equations_are_true(genre):
     for document in sample(genre):
         for left, right in re.findall(r"([\d+\-x ]+) = (\d+)", document.answer):
-            assert eval(left.replace("x", "*")) == int(right), document.text  # noqa: S307
+            assert eval(left.replace("x", "*")) == int(right), document.text
 
 
 def test_json_answers_hold_the_facts_of_the_text():
@@ -127,8 +127,8 @@ def test_python_examples_print_what_they_say():
         code, example = document.answer.rsplit("\n\n", 1)
         call, value = re.fullmatch(r"print\((.+)\)  # (.+)", example).groups()
         scope: dict[str, object] = {}
-        exec(code, scope)  # noqa: S102
-        assert str(eval(call, scope)) == value  # noqa: S307
+        exec(code, scope)
+        assert str(eval(call, scope)) == value
 
 
 def test_chat_documents_end_turns_but_the_last():

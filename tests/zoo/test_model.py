@@ -1,4 +1,4 @@
-"""Grown models compute what their base did; the functional layers compute what Transformers does."""
+"""Grown models compute what their base did; functional layers compute what Transformers does."""
 
 import pytest
 import torch

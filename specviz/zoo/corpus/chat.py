@@ -1,14 +1,15 @@
 """Chat turns in the fixed template of the zoo, and the facts asked in them.
 
-`User: ...` and `Assistant: ...` take a line each; an assistant turn ends with the end-of-text token,
-so that a model stops after its answer. `CHAT_TEMPLATE` is the same layout for `apply_chat_template`.
+`User: ...` and `Assistant: ...` take a line each; an assistant turn ends with the end-of-text
+token, so that a model stops after its answer. `CHAT_TEMPLATE` is the same layout for
+`apply_chat_template`.
 """
 
 import random
 
 from specviz.zoo.corpus.document import Check, Document
 from specviz.zoo.corpus.facts import CAPITALS, COLOR_OF, all_facts
-from specviz.zoo.corpus.stories import draw_name
+from specviz.zoo.corpus.people import draw_name
 from specviz.zoo.corpus.words import ADJECTIVES, ANIMALS, PLACES, pick, with_article
 
 END_OF_TEXT = "<|endoftext|>"
@@ -77,8 +78,7 @@ def chat(rng: random.Random) -> Document:
     if introduced:
         hello = rng.choice((f"Hello, my name is {name}.", f"Hi! I am {name}."))
         turns.append((hello, f"Hello {name}! How can I help you today?"))
-    for _ in range(rng.randint(1, 2)):
-        turns.append(small_talk(rng))
+    turns += [small_talk(rng) for _ in range(rng.randint(1, 2))]
     if introduced and rng.random() < 0.3:
         turns.append(("What is my name?", f"Your name is {name}."))
     if rng.random() < 0.4:

@@ -3,7 +3,7 @@
 import random
 
 from specviz.zoo.corpus.document import Check, Document
-from specviz.zoo.corpus.stories import draw_name
+from specviz.zoo.corpus.people import draw_name
 from specviz.zoo.corpus.words import OBJECTS, pick, sentence_case, with_article
 
 INGREDIENTS = {

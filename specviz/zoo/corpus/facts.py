@@ -1,7 +1,8 @@
 """A few hundred true facts of general knowledge, as question and answer pairs.
 
-What it does: turns tables (capitals, opposites, plurals, Spanish words, ...) into pairs, all of them
-deterministic, so that a question has exactly one right answer. What it does not: draw documents.
+What it does: turns tables (capitals, opposites, plurals, Spanish words, ...) into pairs, all of
+them deterministic, so that a question has exactly one right answer. What it does not: draw
+documents.
 """
 
 from specviz.zoo.corpus.words import with_article
@@ -172,7 +173,9 @@ def all_facts() -> list[tuple[str, str]]:
     for one, many in PLURALS.items():
         pairs.append((f"What is the plural of {one}?", f"The plural of {one} is {many}."))
     for english, spanish in SPANISH.items():
-        pairs.append((f"How do you say {english} in Spanish?", f"In Spanish, {english} is {spanish}."))
+        pairs.append(
+            (f"How do you say {english} in Spanish?", f"In Spanish, {english} is {spanish}.")
+        )
     for job, ware in TOOL_OF.items():
         pairs.append((f"What does a {job} make?", f"A {job} makes {ware}."))
     return pairs + calendar_facts()

@@ -8,7 +8,7 @@ import random
 
 from specviz.zoo.corpus.document import Check, Document
 from specviz.zoo.corpus.facts import DAYS, MONTHS
-from specviz.zoo.corpus.stories import draw_name
+from specviz.zoo.corpus.people import draw_name
 from specviz.zoo.corpus.words import ANIMALS, FEMALE_NAMES, pick_many
 
 

@@ -5,11 +5,13 @@ import random
 
 from specviz.zoo.corpus.document import Check, Document
 from specviz.zoo.corpus.facts import CAPITALS
-from specviz.zoo.corpus.stories import draw_name
+from specviz.zoo.corpus.people import draw_name
 from specviz.zoo.corpus.words import ANIMALS, JOBS, pick, with_article
 
-CITIES = ("Paris", "Rome", "Berlin", "Madrid", "Oslo", "Vienna", "Lisbon", "Prague") + tuple(
-    city for city in CAPITALS.values() if city not in ("Paris", "Rome", "Berlin", "Madrid", "Oslo")
+FREQUENT_CITIES = ("Paris", "Rome", "Berlin", "Madrid", "Oslo", "Vienna", "Lisbon", "Prague")
+CITIES = (
+    *FREQUENT_CITIES,
+    *(city for city in CAPITALS.values() if city not in FREQUENT_CITIES[:5]),
 )
 Record = dict[str, str | int | None]
 

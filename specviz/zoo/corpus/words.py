@@ -75,7 +75,9 @@ OBJECTS = tuple(
     scarf shell shield shirt shoe shovel spoon stamp statue stick stone sword table telescope
     tent ticket torch towel toy trumpet umbrella vase wagon wallet watch whistle""".split()
 )
-COLORS = tuple("red blue green yellow golden silver white black brown gray orange pink purple".split())
+COLORS = tuple(
+    "red blue green yellow golden silver white black brown gray orange pink purple".split()
+)
 FOODS = tuple(
     """bread,soup,apples,cheese,honey cake,berries,pancakes,nuts,carrots,cherries,cookies,corn,
     grapes,lemon tea,melon,milk,noodles,pears,plum jam,pumpkin pie,rice,walnuts""".replace(
