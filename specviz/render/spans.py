@@ -23,6 +23,7 @@ from specviz.events import (
 from specviz.metrics import is_lossy
 from specviz.render.palette import PROMPT, Look, look_of
 from specviz.render.visible import visible
+from specviz.trace.texts import loose_end
 
 Token = PromptToken | DraftToken | TargetToken
 KEPT = (Fate.ACCEPTED, Fate.RESIDUAL, Fate.BONUS)
@@ -99,13 +100,14 @@ def drafted_spans(drafted: Drafted) -> tuple[Span, ...]:
 
 
 def joined_text(spans: Iterable[Span], *, prompt: bool = False) -> str:
-    """The decoded text of the kept spans, exactly.
+    """The decoded text of the kept spans, exactly; a character cut off at the end is U+FFFD.
 
     Args:
         spans: spans of a run.
         prompt: whether the prompt's text stands before the output's.
     """
-    return "".join(span.text for span in spans if span.kept and (prompt or span.step is not None))
+    kept = [span for span in spans if span.kept and (prompt or span.step is not None)]
+    return "".join(span.text for span in kept) + loose_end(span.token.data for span in kept)
 
 
 def _step_spans(step: Verified) -> Iterator[Span]:

@@ -12,10 +12,11 @@ from math import fsum, isclose
 from typing import Any
 
 from specviz.errors import TraceError
-from specviz.events import DraftToken, Fate, Finished, TargetToken, Verified
+from specviz.events import DraftToken, Fate, Finished, Verified
 from specviz.metrics import count
 from specviz.trace.compare import first_difference
 from specviz.trace.decode import finished_of, steps_of
+from specviz.trace.encode import committed_tokens
 from specviz.trace.record import Trace
 from specviz.trace.schema import shown
 from specviz.trace.store import accept
@@ -139,7 +140,9 @@ def _check_ids(steps: Sequence[Verified], finished: Finished) -> None:
 
 def _check_text(steps: Sequence[Verified], finished: Finished) -> None:
     """The output's text is that of its tokens, and split characters are where they belong."""
-    placed = [(index, token) for index, step in enumerate(steps) for token in committed(step)]
+    placed = [
+        (index, token) for index, step in enumerate(steps) for token in committed_tokens(step)
+    ]
     tokens = [token for _, token in placed]
     data = b"".join(token.data for token in tokens)
     joined = "".join(token.text for token in tokens)
@@ -157,12 +160,6 @@ def _check_text(steps: Sequence[Verified], finished: Finished) -> None:
                 f"step {index}: token {token.id} must have the text {shown(text)}, which is "
                 f"complete with its bytes, got {shown(token.text)}"
             )
-
-
-def committed(step: Verified) -> list[DraftToken | TargetToken]:
-    """The tokens that a step added to the output."""
-    tail = [] if step.target_token is None else [step.target_token]
-    return [*step.accepted, *tail]
 
 
 def _check_time(steps: Sequence[Verified], finished: Finished) -> None:

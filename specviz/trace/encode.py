@@ -29,6 +29,7 @@ from specviz.events import (
 )
 from specviz.metrics import summarise
 from specviz.trace.schema import FORMAT, VERSION
+from specviz.trace.texts import loose_end
 
 
 def document_of(
@@ -84,12 +85,20 @@ HEADER_PARTS = ("provenance", "request", "method", "models")
 
 def broken_off(steps: Sequence[Verified]) -> Finished:
     """The end of a run that broke off after ``steps``: what was committed until then."""
+    tokens = [token for step in steps for token in committed_tokens(step)]
+    text = "".join(token.text for token in tokens) + loose_end(token.data for token in tokens)
     return Finished(
         ids=tuple(token_id for step in steps for token_id in step.committed_ids),
         finish_reason="cancelled",
         decode_s=fsum(step.seconds for step in steps),
-        text="".join(text for step in steps for text in _committed_texts(step)),
+        text=text,
     )
+
+
+def committed_tokens(step: Verified) -> list[DraftToken | TargetToken]:
+    """The tokens that a step added to the output."""
+    tail = [] if step.target_token is None else [step.target_token]
+    return [*step.accepted, *tail]
 
 
 def step_document(step: Verified) -> dict[str, Any]:
@@ -206,8 +215,3 @@ def _memory(memory: Memory) -> dict[str, Any]:
             "logits_bytes": memory.logits_bytes,
         },
     }
-
-
-def _committed_texts(step: Verified) -> list[str]:
-    tail = [] if step.target_token is None else [step.target_token.text]
-    return [token.text for token in step.accepted] + tail

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from specviz.errors import TraceError
@@ -24,6 +24,7 @@ MAX_SHOWN = 60
 
 Path = tuple[str | int, ...]
 Fault = tuple[Path, str] | None
+Checker = Callable[[object], Fault]
 _TYPES: Mapping[str, Callable[[object], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),
@@ -49,7 +50,7 @@ def validate(document: object) -> None:
     Args:
         document: what ``json.loads`` returned; only plain dicts, lists and scalars are accepted.
     """
-    fault = _fault(document, json_schema(), ())
+    fault = _whole_checker()(document)
     if fault:
         path, trouble = fault
         raise TraceError(f"{place(path)}: {trouble}")
@@ -78,78 +79,147 @@ def shown(value: object) -> str:
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
 
 
-def _fault(value: object, schema: Mapping[str, Any], path: Path) -> Fault:
-    """The first fault of ``value``, with its place, or None."""
+@cache
+def _whole_checker() -> Checker:
+    return _checker(json_schema())
+
+
+@cache
+def _checker_of(name: str) -> Checker:
+    return _checker(json_schema()["$defs"][name])
+
+
+def _checker(schema: Mapping[str, Any]) -> Checker:
+    """A function that finds the first fault of a value; compiled once, since files are long."""
     if "$ref" in schema:
-        return _fault(value, json_schema()["$defs"][schema["$ref"].rpartition("/")[2]], path)
+        return _checker_of(schema["$ref"].rpartition("/")[2])
     if "anyOf" in schema:
-        return _any_fault(value, schema["anyOf"], path)
-    trouble = _scalar_trouble(value, schema)
-    if trouble:
-        return path, trouble
-    if isinstance(value, dict):
-        return _object_fault(value, schema, path)
-    if isinstance(value, list) and "items" in schema:
-        for index, item in enumerate(value):
-            fault = _fault(item, schema["items"], (*path, index))
-            if fault:
+        return _any_checker([_checker(choice) for choice in schema["anyOf"]])
+    rules = [
+        make(schema)
+        for name, make in (
+            ("type", _type_rule),
+            ("const", _choice_rule),
+            ("enum", _choice_rule),
+            ("pattern", _pattern_rule),
+            ("minimum", _range_rule),
+            ("required", _required_rule),
+            ("properties", _properties_rule),
+            ("items", _items_rule),
+        )
+        if name in schema
+    ]
+
+    def check(value: object) -> Fault:
+        for rule in rules:
+            fault = rule(value)
+            if fault is not None:
                 return fault
-    return None
+        return None
+
+    return check
 
 
-def _any_fault(value: object, choices: list[Mapping[str, Any]], path: Path) -> Fault:
-    """The fault of the choice that got furthest, so that a message names the real trouble."""
-    faults = []
-    for choice in choices:
-        fault = _fault(value, choice, path)
-        if fault is None:
+def _any_checker(choices: list[Checker]) -> Checker:
+    def check(value: object) -> Fault:
+        faults = []
+        for choice in choices:
+            fault = choice(value)
+            if fault is None:
+                return None
+            faults.append(fault)
+        # The choice that got furthest, so that a message names the real trouble.
+        return max(faults, key=lambda fault: (len(fault[0]), "null" not in fault[1]))
+
+    return check
+
+
+def _type_rule(schema: Mapping[str, Any]) -> Checker:
+    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    tests = [_TYPES[name] for name in names]
+
+    def check(value: object) -> Fault:
+        for test in tests:
+            if test(value):
+                return None
+        return (), f"must be of type {' or '.join(names)}, got {shown(value)}"
+
+    return check
+
+
+def _choice_rule(schema: Mapping[str, Any]) -> Checker:
+    allowed = [schema["const"]] if "const" in schema else schema["enum"]
+
+    def check(value: object) -> Fault:
+        if any(type(value) is type(item) and value == item for item in allowed):
             return None
-        faults.append(fault)
-    return max(faults, key=lambda fault: (len(fault[0]), "null" not in fault[1]))
+        return (), f"must be {' or '.join(map(shown, allowed))}, got {shown(value)}"
+
+    return check
 
 
-def _object_fault(value: dict[str, Any], schema: Mapping[str, Any], path: Path) -> Fault:
-    for name in schema.get("required", ()):
-        if name not in value:
-            return path, f"{name!r} is missing"
-    for name, part in schema.get("properties", {}).items():
-        if name in value:
-            fault = _fault(value[name], part, (*path, name))
-            if fault:
-                return fault
-    return None
+def _pattern_rule(schema: Mapping[str, Any]) -> Checker:
+    # "$" of Python also matches before a last newline, that of JSON Schema does not.
+    pattern = re.compile(schema["pattern"].removeprefix("^").removesuffix("$"))
+
+    def check(value: object) -> Fault:
+        if not isinstance(value, str) or pattern.fullmatch(value):
+            return None
+        return (), f"must match {schema['pattern']}, got {shown(value)}"
+
+    return check
 
 
-def _scalar_trouble(value: object, schema: Mapping[str, Any]) -> str | None:
-    wanted = schema.get("type")
-    if wanted is not None:
-        names = [wanted] if isinstance(wanted, str) else wanted
-        if not any(_TYPES[name](value) for name in names):
-            return f"must be of type {' or '.join(names)}, got {shown(value)}"
-    allowed = [schema["const"]] if "const" in schema else schema.get("enum")
-    if allowed is not None and not any(_same(value, item) for item in allowed):
-        return f"must be {' or '.join(map(shown, allowed))}, got {shown(value)}"
-    if isinstance(value, str) and "pattern" in schema and not _matches(schema["pattern"], value):
-        return f"must match {schema['pattern']}, got {shown(value)}"
-    if isinstance(value, (int, float)) and not _in_range(value, schema):
-        low, high = schema.get("minimum", "any"), schema.get("maximum", "any")
-        return f"must be from {low} to {high}, got {shown(value)}"
-    return None
+def _range_rule(schema: Mapping[str, Any]) -> Checker:
+    low, high = schema["minimum"], schema.get("maximum", inf)
+
+    def check(value: object) -> Fault:
+        if not isinstance(value, (int, float)) or low <= value <= high:
+            return None
+        return (), f"must be from {low} to {high}, got {shown(value)}"
+
+    return check
+
+
+def _required_rule(schema: Mapping[str, Any]) -> Checker:
+    names = schema["required"]
+
+    def check(value: object) -> Fault:
+        if isinstance(value, dict):
+            for name in names:
+                if name not in value:
+                    return (), f"{name!r} is missing"
+        return None
+
+    return check
+
+
+def _properties_rule(schema: Mapping[str, Any]) -> Checker:
+    parts = [(name, _checker(part)) for name, part in schema["properties"].items()]
+
+    def check(value: object) -> Fault:
+        if isinstance(value, dict):
+            for name, part in parts:
+                if name in value and (fault := part(value[name])) is not None:
+                    return (name, *fault[0]), fault[1]
+        return None
+
+    return check
+
+
+def _items_rule(schema: Mapping[str, Any]) -> Checker:
+    part = _checker(schema["items"])
+
+    def check(value: object) -> Fault:
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                if (fault := part(item)) is not None:
+                    return (index, *fault[0]), fault[1]
+        return None
+
+    return check
 
 
 def _is_number(value: object) -> bool:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return number and (isinstance(value, int) or isfinite(value))  # type: ignore[arg-type]
-
-
-def _same(value: object, item: object) -> bool:
-    return type(value) is type(item) and value == item
-
-
-def _matches(pattern: str, value: str) -> bool:
-    # "$" of Python also matches before a last newline, that of JSON Schema does not.
-    return re.fullmatch(pattern.removeprefix("^").removesuffix("$"), value) is not None
-
-
-def _in_range(value: float, schema: Mapping[str, Any]) -> bool:
-    return bool(schema.get("minimum", value) <= value <= schema.get("maximum", value))

@@ -14,3 +14,11 @@ def split_texts(pieces: Iterable[bytes]) -> list[str]:
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     return [decoder.decode(piece) for piece in pieces]
+
+
+def loose_end(pieces: Iterable[bytes]) -> str:
+    """What decoding shows for a character that has not ended with the last piece: U+FFFD or ""."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    for piece in pieces:
+        decoder.decode(piece)
+    return decoder.decode(b"", final=True)

@@ -99,6 +99,11 @@ def test_split_character_shows_its_bytes_and_then_itself() -> None:
     assert joined_text(spans) == "€"
 
 
+def test_character_cut_off_at_the_end_is_a_replacement_sign() -> None:
+    spans = step_spans(replace(step(0, "a"), target_token=own(1, Fate.BONUS, "", data=b"\xf0\x9f")))
+    assert joined_text(spans) == "a\ufffd"
+
+
 def test_lossy_token_is_marked() -> None:
     token = drafted(5, Fate.ACCEPTED, target_choice=6, total_variation=0.2)
     spans = step_spans(replace(step(0, "a"), proposed=(token,)))

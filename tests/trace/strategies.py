@@ -114,7 +114,10 @@ def runs(draw: st.DrawFn) -> list[Event]:
     """One consistent run, ``Drafted`` events included."""
     num = draw(st.integers(0, 3))
     done = [draw(steps(i, may_be_cut=i == num - 1)) for i in range(num)]
-    prompt = draw(st.lists(st.builds(PromptToken, IDS, TEXTS, st.binary(max_size=3)), max_size=2))
+    prompt = [
+        PromptToken(draw(IDS), text, text.encode("utf-8", "surrogatepass"))
+        for text in draw(st.lists(TEXTS, max_size=2))
+    ]
     texts = [t.text for s in done for t in (*s.accepted, *filter(None, [s.target_token]))]
     start = Prefilled(
         num_prompt_tokens=len(prompt),

@@ -12,7 +12,7 @@ from specviz.errors import TraceError
 from specviz.events import Event, Fate, Finished, Memory, PiecesSource, Prefilled
 from specviz.metrics import summarise
 from specviz.trace import Trace, baseline_of, check, json_schema
-from tests.trace.sample_runs import drafted, header, run, sized, step
+from tests.trace.sample_runs import drafted, header, own, run, sized, step
 from tests.trace.strategies import few, runs
 
 
@@ -148,6 +148,13 @@ def test_run_that_broke_off_is_written_as_cancelled() -> None:
     trace = Trace.from_events(run([sized(0, 3, 2), sized(1, 1, 1)])[:-1])
     assert trace.document["output"]["finish_reason"] == "cancelled"
     assert trace.output_ids == (0, 1, 3, 10, 11)
+    check(trace)
+
+
+def test_run_that_broke_off_inside_a_character_has_a_replacement_sign() -> None:
+    last = replace(step(0, "a"), target_token=own(1, Fate.BONUS, "", data=b"\xe2\x82"))
+    trace = Trace.from_events(run([last])[:-1])
+    assert trace.text == "a\ufffd"
     check(trace)
 
 
