@@ -182,11 +182,10 @@ def _check_metrics(steps: Sequence[Verified], metrics: Mapping[str, Any]) -> Non
             )
 
 
-def _agree(stored: object, found: float | None) -> bool:
+def _agree(stored: float | None, found: float | None) -> bool:
     if stored is None or found is None:
         return stored is found
-    number = isinstance(stored, (int, float)) and not isinstance(stored, bool)
-    return number and isclose(stored, found, rel_tol=1e-6)  # type: ignore[arg-type]
+    return isclose(stored, found, rel_tol=1e-6)
 
 
 def _check_baseline(baseline: Mapping[str, Any], finished: Finished) -> None:

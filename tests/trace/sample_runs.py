@@ -55,7 +55,12 @@ def header(**options: Any) -> RunHeader:
     known: dict[str, Any] = {
         "provenance": {"kind": "measured", "specviz": "0.1.0", "threads": 1},
         "request": {"gamma": 3, "temperature": 0.0, "stop": []},
-        "method": {"key": "speculative", "rule": "greedy_match", "lossless": True},
+        "method": {
+            "key": "speculative",
+            "drafter": "speculative",
+            "rule": "greedy_match",
+            "lossless": True,
+        },
         "models": {"target": {"id": "t", "bytes": 1000}, "draft": {"id": "d", "bytes": 100}},
         "prompt_text": "Hi\n",
         "prompt_tokens": (PromptToken(1, "Hi", b"Hi"), PromptToken(2, "\n", b"\n")),

@@ -34,6 +34,10 @@ def test_any_trace_fits_the_published_schema(events: list[Event]) -> None:
     jsonschema.Draft202012Validator(json_schema()).validate(document)
 
 
+def test_schema_types_every_figure() -> None:
+    assert set(json_schema()["properties"]["metrics"]["properties"]) == set(summarise([]))
+
+
 def test_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())
 
