@@ -75,7 +75,8 @@ class LoadedModel:
 
 _cache: OrderedDict[tuple[str, str, str], LoadedModel] = OrderedDict()
 _tokenizers: dict[tuple[str, str | None], Any] = {}
-_lock = threading.RLock()
+_lock = threading.Lock()  # guards the cache, never held for long
+_loading = threading.RLock()  # one load at a time; what is loaded is handed out meanwhile
 
 
 def load(place: Place, *, device: str = "auto", dtype: str = "auto", status: Status) -> LoadedModel:
@@ -93,13 +94,17 @@ def load(place: Place, *, device: str = "auto", dtype: str = "auto", status: Sta
     where = pick_device(device)
     kind = pick_dtype(dtype, where)
     key = (place.id, where, kind)
-    with _lock:
-        found = _cache.get(key)
+    found = _cached(key)
+    if found is not None:
+        return found
+    with _loading:
+        found = _cached(key)  # another thread may have loaded it meanwhile
         if found is None:
-            found = _cache[key] = _load(place, where, kind, status)
-            while len(_cache) > MAX_LOADED:
-                _cache.popitem(last=False)
-        _cache.move_to_end(key)
+            found = _load(place, where, kind, status)
+            with _lock:
+                _cache[key] = found
+                while len(_cache) > MAX_LOADED:
+                    _cache.popitem(last=False)
         return found
 
 
@@ -111,7 +116,10 @@ def load_tokenizer(place: Place, status: Status) -> Any:
     """
     place = fetch_description(place, status)
     key = (str(place.folder), place.gguf_file)
-    with _lock:
+    found = _tokenizers.get(key)
+    if found is not None:
+        return found
+    with _loading:
         if key not in _tokenizers:
             status(f"Reading the tokenizer of {place.id}")
             with _quiet(), _as_model_error(place):
@@ -129,6 +137,14 @@ def forget_models() -> None:
     with _lock:
         _cache.clear()
         _tokenizers.clear()
+
+
+def _cached(key: tuple[str, str, str]) -> LoadedModel | None:
+    with _lock:
+        found = _cache.get(key)
+        if found is not None:
+            _cache.move_to_end(key)
+        return found
 
 
 def _load(place: Place, device: str, dtype: str, status: Status) -> LoadedModel:

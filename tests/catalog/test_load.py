@@ -1,0 +1,172 @@
+"""Loading: cache, offline, refusals, hashes, threads, MTP layers (U25, U27, U50)."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tests.checkpoints import edit_config, save_checkpoint
+from tests.fakes import tiny_llama
+
+from specviz.catalog import load as module
+from specviz.catalog.devices import pick_device, pick_dtype
+from specviz.catalog.folders import ROOT
+from specviz.catalog.load import forget_models, load, load_tokenizer
+from specviz.catalog.locate import locate
+from specviz.catalog.threads import choose_threads
+from specviz.engine.language_model import LanguageModel
+from specviz.errors import ModelError, SettingError
+
+EMBEDDED = ("target-glm", "target-gemma", "assistant", "assistant-other-tokenizer")
+
+
+def silent(text: str) -> None:
+    pass
+
+
+@pytest.mark.parametrize("model_id", EMBEDDED)
+def test_embedded_model_loads_without_warnings(
+    model_id: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    forget_models()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded = load(locate(model_id), status=silent)
+    assert capfd.readouterr() == ("", "")
+    assert loaded.language_model is not None
+    assert loaded.key == (model_id, "cpu", "float32")
+    assert loaded.load_s > 0 and not loaded.module.training
+    assert not any(weight.requires_grad for weight in loaded.module.parameters())
+
+
+def test_the_same_model_is_loaded_once_even_by_many_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = locate(str(save_checkpoint(tmp_path)))
+    calls, real = [], module._load_module
+    monkeypatch.setattr(module, "_load_module", lambda *a: calls.append(a) or real(*a))
+    found: list[object] = []
+    workers = [
+        threading.Thread(target=lambda: found.append(load(place, status=silent))) for _ in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(calls) == 1 and len({id(model) for model in found}) == 1
+
+
+def test_a_loaded_model_is_not_kept_waiting_by_another_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assistant = load(locate("assistant"), status=silent)
+    slow = locate(str(save_checkpoint(tmp_path)))
+    started, go_on, real = threading.Event(), threading.Event(), module._load_module
+
+    def wait(*arguments: object) -> object:
+        started.set()
+        assert go_on.wait(10)
+        return real(*arguments)
+
+    monkeypatch.setattr(module, "_load_module", wait)
+    worker = threading.Thread(target=lambda: load(slow, status=silent))
+    worker.start()
+    try:
+        assert started.wait(10)
+        assert load(locate("assistant"), status=silent) is assistant
+    finally:
+        go_on.set()
+        worker.join()
+
+
+def test_dtype_is_part_of_the_key(tmp_path: Path) -> None:
+    place = locate(str(save_checkpoint(tmp_path)))
+    single = load(place, status=silent)
+    double = load(place, dtype="float64", status=silent)
+    assert single is not double
+    assert double.language_model is not None and double.language_model.dtype == torch.float64
+
+
+def test_hashes_are_those_of_the_files() -> None:
+    folder = ROOT / "assets" / "models" / "assistant"
+    loaded = load(locate("assistant"), status=silent)
+    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    assert loaded.weights_sha256 == digest
+    tokens = hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest()
+    assert loaded.tokenizer_sha256 == tokens
+
+
+def test_embedded_mtp_layers_are_the_files_tensors_and_change_no_class() -> None:
+    loaded = load(locate("target-glm"), status=silent)
+    facts, layers = loaded.facts, loaded.mtp_layers
+    assert layers is not None and len(layers.layers) == facts.num_mtp_layers
+    stored = load_file(ROOT / "assets" / "models" / "target-glm" / "model.safetensors")
+    for depth, layer in enumerate(layers.layers):
+        name = f"model.layers.{facts.num_layers + depth}.eh_proj.weight"
+        assert torch.equal(layer.eh_proj.weight, stored[name].float())
+    own = set(loaded.module._keys_to_ignore_on_load_unexpected)
+    assert own == set(type(loaded.module)._keys_to_ignore_on_load_unexpected)
+
+
+def test_lacking_weights_are_refused(tmp_path: Path) -> None:
+    folder = save_checkpoint(tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    weights.pop("model.layers.1.mlp.up_proj.weight")
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"lack 1 weights, the first is 'model\.layers\.1\.mlp"):
+        load(locate(str(folder)), status=silent)
+
+
+def test_an_unknown_architecture_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    folder = save_checkpoint(tmp_path)
+    edit_config(folder, model_type="nobody_knows_this")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load(locate(str(folder)), status=silent)
+
+
+def test_a_folder_without_tokenizer_is_refused(tmp_path: Path) -> None:
+    tiny_llama(vocab=64).save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_tokenizer(locate(str(tmp_path)), silent)
+
+
+def test_old_configs_without_cache_load(tmp_path: Path) -> None:
+    folder = save_checkpoint(tmp_path)
+    edit_config(folder, use_cache=False)
+    assert load(locate(str(folder)), status=silent).language_model is not None
+
+
+def test_status_names_what_takes_time(tmp_path: Path) -> None:
+    told: list[str] = []
+    load(locate(str(save_checkpoint(tmp_path))), status=told.append)
+    assert [line.split()[0] for line in told] == ["Reading", "Loading", "Measuring"]
+
+
+def test_device_and_dtype_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(SettingError, match="device must be one of auto, .* got 'tpu'"):
+        pick_device("tpu")
+    with pytest.raises(SettingError, match="dtype must be one of auto, .* got 'int4'"):
+        pick_dtype("int4", "cpu")
+
+
+def test_auto_dtype_is_half_on_a_gpu_and_single_elsewhere() -> None:
+    assert pick_dtype("auto", "cuda:1") == "bfloat16"
+    assert pick_dtype("auto", "cpu") == pick_dtype("auto", "mps") == "float32"
+
+
+def test_thread_choice_is_measured_and_leaves_the_process_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
+    used: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", used.append)
+    model = LanguageModel(tiny_llama())
+    choice = choose_threads(model)
+    assert choice is not None and set(choice.seconds) == {1, 4}
+    assert choice.num_threads == model.num_threads == min(choice.seconds, key=choice.seconds.get)
+    assert used == [1, 4, 4]
