@@ -98,7 +98,9 @@ def _target_trouble(step: Verified) -> str | None:
     fates = [token.fate for token in step.proposed]
     target = step.target_token
     if step.cut is not None:
-        return None if target is None else f"is cut by {step.cut!r}, yet has a target token"
+        odd = "has a target token" if target else "a token is rejected"
+        fine = target is None and Fate.REJECTED not in fates
+        return None if fine else f"is cut by {step.cut!r}, yet {odd}"
     if target is None:
         return "has no target token, though it is not cut"
     if Fate.DISCARDED in fates and Fate.REJECTED not in fates:

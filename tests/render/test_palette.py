@@ -1,12 +1,15 @@
 """The one table of looks."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from specviz.events import Fate
 from specviz.render import LOOKS, PALETTE, Look, look_of
 from specviz.render.palette import DRAFTED, LOSSY_MARK, OKABE_ITO
+
+STYLE = (Path(__file__).parents[2] / "assets" / "specviz.css").read_text("utf-8")
 
 
 def luminance(color: str) -> float:
@@ -46,6 +49,13 @@ def test_text_on_a_fill_can_be_read(look: Look) -> None:
     """WCAG AA: 4.5:1 in both modes."""
     assert contrast(look.light_fill, look.light_ink) >= 4.5
     assert contrast(look.dark_fill, look.dark_ink) >= 4.5
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.key)
+def test_style_sheet_of_the_page_follows_the_table(look: Look) -> None:
+    assert re.search(rf"\.{look.css_class}\b", STYLE)
+    fills = re.findall(rf"--{look.css_class}-fill:\s*(#[0-9a-fA-F]{{6}})", STYLE)
+    assert [fill.lower() for fill in fills[:2]] == [look.light_fill, look.dark_fill]
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.key)

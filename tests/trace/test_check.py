@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from specviz.errors import TraceError
 from specviz.events import Fate
 from specviz.trace import Trace, baseline_of, check, split_texts
 from tests.trace.sample_runs import drafted, own, run, sized, step
+from tests.trace.strategies import few, runs
 
 Document = dict[str, Any]
 STEPS = [sized(0, 3, 2), sized(1, 2, 2), step(2, "aad", cut="eos")]
@@ -54,6 +57,10 @@ def _target_after_cut(d: Document) -> None:
     d["steps"][2]["target_token"] = d["steps"][1]["target_token"]
 
 
+def _reject_in_a_cut(d: Document) -> None:
+    d["steps"][2]["proposed"][2]["fate"] = "rejected"
+
+
 def _discard_without_reason(d: Document) -> None:
     d["steps"][1]["proposed"][1]["fate"] = "discarded"
 
@@ -80,6 +87,7 @@ BROKEN: list[tuple[Callable[[Document], None], str]] = [
     (_drop_last_step, "the output has 8 ids, but all 2 steps commit 6"),
     (_cut_early, "step 1: is cut by 'length', but the run goes on"),
     (_target_after_cut, "step 2: is cut by 'eos', yet has a target token"),
+    (_reject_in_a_cut, "step 2: is cut by 'eos', yet a token is rejected"),
     (_discard_without_reason, "step 1: tokens are discarded"),
     (_empty_step, "step 2: commits no token"),
     (setting("steps", 1, "index", to=7), "step 1: its index must be 1, got 7"),
@@ -113,6 +121,40 @@ def test_contradiction_is_named(damage: Callable[[Document], None], sentence: st
         check(document)
     with pytest.raises(TraceError, match=sentence):
         check(Trace.from_document(document))
+
+
+@given(st.data())
+@few(40)
+def test_no_other_fate_fits_in_any_run(data: st.DataObject) -> None:
+    events = data.draw(runs())
+    document: Document = json.loads(Trace.from_events(events).dumps())
+    tokens = [token for step in document["steps"] for token in step["proposed"]]
+    assume(tokens)
+    token = data.draw(st.sampled_from(tokens))
+    others = {"accepted", "rejected", "discarded"} - {token["fate"]}
+    token["fate"] = data.draw(st.sampled_from(sorted(others)))
+    with pytest.raises(TraceError):
+        check(document)
+
+
+@given(st.data())
+@few(40)
+def test_no_other_id_fits_in_any_run(data: st.DataObject) -> None:
+    """One id of the output, or of a token that was committed, is another one."""
+    document: Document = json.loads(Trace.from_events(data.draw(runs())).dumps())
+    kept = [
+        token
+        for step in document["steps"]
+        for token in (*step["proposed"], *filter(None, [step["target_token"]]))
+        if token["fate"] not in ("rejected", "discarded")
+    ]
+    assume(kept)
+    if data.draw(st.booleans()):
+        data.draw(st.sampled_from(kept))["id"] ^= 1
+    else:
+        document["output"]["ids"][data.draw(st.integers(0, len(kept) - 1))] ^= 1
+    with pytest.raises(TraceError, match=r"step \d: its committed ids"):
+        check(document)
 
 
 def test_check_refuses_what_is_no_trace() -> None:
