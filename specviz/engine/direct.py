@@ -22,6 +22,7 @@ from transformers import PreTrainedModel
 
 from specviz.engine.cache import DirectCache
 from specviz.engine.direct_weights import Layer, read_layer, why_unsupported
+from specviz.engine.mixture import mixture
 
 
 class DirectLayers:
@@ -212,10 +213,9 @@ def rotate(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
 
 
 def feed_forward(x: Tensor, layer: Layer) -> Tensor:
-    """The block behind the attention: gated linear unit, or the mixture's own module, (n, d)."""
+    """The block behind the attention: gated linear unit or mixture of experts, (n, d)."""
     if layer.mlp is not None:
-        mixed: Tensor = layer.mlp(x[None])[0]
-        return mixed
+        return mixture(x, layer.mlp)
     assert layer.gate_up is not None and layer.down is not None and layer.activation is not None
     gate, up = F.linear(x, layer.gate_up).chunk(2, -1)
     return F.linear(layer.activation(gate) * up, layer.down)
