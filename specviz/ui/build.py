@@ -20,8 +20,8 @@ from specviz.ui.source import Source
 from specviz.ui.state import Session
 from specviz.ui.tab_run import Controls, build_controls
 from specviz.ui.theme import launch_options
-from specviz.ui.viewer import StepViewer
-from specviz.ui.words import Words, about_traces, header, reading
+from specviz.ui.viewer import step_viewer
+from specviz.ui.words import about_traces, header, reading, words
 
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 LIGHT: dict[str, Any] = {**QUIET, "queue": False}
@@ -39,17 +39,15 @@ def build_app(source: Source | None = None, registry: Registry | None = None) ->
     first = first_run(page)
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(600, 3600)) as app:
         session = gr.State(Session(run_id=first.id if first else ""))
-        Words(header())
+        words(header())
         with gr.Row(elem_classes="sv-main", equal_height=False):
             with gr.Column(scale=0, min_width=330, elem_classes="sv-side"):
                 controls = build_controls(source)
             with gr.Column(scale=1, min_width=320, elem_classes="sv-stage"):
-                viewer = StepViewer(
-                    first_message(first),
-                    server_functions=server_functions(page),
-                    elem_id="sv-viewer",
+                viewer = step_viewer(
+                    first_message(first), server_functions(page), elem_id="sv-viewer"
                 )
-        plots = build_tabs(page, session, viewer, controls)
+                plots = build_tabs(page, session, viewer, controls)
         wire(page, controls, [viewer, controls.status, session, *plots], session)
         app.unload(page.leave)
     return app
@@ -80,12 +78,12 @@ def first_message(run: Run | None) -> str | None:
 
 
 def build_tabs(
-    page: Page, session: gr.State, viewer: StepViewer, controls: Controls
+    page: Page, session: gr.State, viewer: gr.HTML, controls: Controls
 ) -> list[gr.Plot]:
     """What lies under the viewer: how to read it, figures, traces."""
     with gr.Tabs(elem_classes="sv-tabs"):
         with gr.Tab(t("sv_tab_read"), id="read"):
-            Words(reading())
+            words(reading())
         with gr.Tab(t("sv_tab_figures"), id="figures") as tab, gr.Row(elem_classes="sv-plots"):
             names = ("acceptance", "time", "histogram", "tokens")
             plots = [
@@ -98,7 +96,7 @@ def build_tabs(
                 for name in names
             ]
         with gr.Tab(t("sv_tab_trace"), id="traces"):
-            Words(about_traces())
+            words(about_traces())
             build_traces(page, [viewer, controls.status, session, *plots], session)
     tab.select(page.figures, session, plots, **LIGHT)
     return plots

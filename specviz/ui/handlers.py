@@ -64,7 +64,7 @@ class Page:
 
     # ---- runs ----
 
-    def run(self, session: Session, *values: Any, request: gr.Request) -> Iterator[tuple[Any, ...]]:
+    def run(self, session: Session, request: gr.Request, *values: Any) -> Iterator[tuple[Any, ...]]:
         """Run what the form says; yields (message, status, session, *figures)."""
         try:
             cards = self.source.cards()

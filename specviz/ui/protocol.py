@@ -7,8 +7,9 @@ A message is one JSON *string* that holds only what is new::
 
 A record is a list whose first item is its kind: ``open``, ``start``, ``draft``, ``step``,
 ``finish`` or ``compare`` (the functions below make one each); ``at`` is the time of the oldest
-record in ms since 1970; ``end`` and ``error`` appear in the last message only. Strings, because Gradio's structural diff corrupts nested lists that shrink;
-ASCII, because a lone surrogate in plain text breaks the connection; null for NaN.
+record in ms since 1970; ``end`` and ``error`` appear in the last message only. Strings, because
+Gradio's structural diff corrupts nested lists that shrink; ASCII, because a lone surrogate in
+plain text breaks the connection; null for NaN.
 """
 
 from __future__ import annotations

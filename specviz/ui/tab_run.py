@@ -13,7 +13,7 @@ from specviz.ui.i18n import t
 from specviz.ui.protocol import dumps
 from specviz.ui.source import Source
 from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, menu
-from specviz.ui.words import Words, hidden_words, method_words
+from specviz.ui.words import hidden_words, method_words, words
 
 NUM_EXAMPLES = 6
 SLIDER_LAYERS = 64
@@ -30,12 +30,12 @@ class Controls:
     status: gr.Textbox
     target: gr.Dropdown
     method: gr.Radio
-    about: Words
+    about: gr.HTML
     draft: gr.Dropdown
     chat: gr.Checkbox
     beside: gr.Checkbox
     special: gr.Accordion
-    hidden: Words
+    hidden: gr.HTML
     settings: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -84,14 +84,14 @@ def build_controls(source: Source) -> Controls:
             label=t("sv_method"),
             elem_id="sv-method",
         )
-        about = Words(method_words(offer), elem_classes="sv-hint")
+        about = words(method_words(offer), elem_classes="sv-hint")
         target = gr.Dropdown(
             [(info.title, info.id) for info in source.targets()],
             value=offer.target,
             label=t("sv_target"),
             elem_id="sv-target",
         )
-        draft = gr.Dropdown(elem_id="sv-draft", label=t("sv_draft"), **draft_state(offer))
+        draft = gr.Dropdown(elem_id="sv-draft", label=t("sv_draft_model"), **draft_state(offer))
         beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
     settings: dict[str, Any] = {}
     with gr.Accordion(
@@ -104,7 +104,7 @@ def build_controls(source: Source) -> Controls:
     with gr.Accordion(t("sv_settings_sampling"), open=False, elem_classes="sv-group"):
         settings |= common_settings()
         chat = gr.Checkbox(False, label=t("sv_chat"), elem_id="sv-chat")
-    hidden = Words(hidden_words(offer), elem_classes="sv-hint sv-hidden-why")
+    hidden = words(hidden_words(offer), elem_classes="sv-hint sv-hidden-why")
     return Controls(
         prompt=prompt,
         examples=examples,

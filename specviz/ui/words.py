@@ -29,21 +29,15 @@ def word(
     return [tag, style, key, dict(values or {}), text, list(children)]
 
 
-class Words(gr.HTML):
-    """Draws ``word`` items with ``textContent``; nothing in them is evaluated."""
-
-    def __init__(self, items: Sequence[list[Any]] = (), **kwargs: Any) -> None:
-        super().__init__(
-            dumps(list(items)),
-            html_template="<div class='sv-words' data-sv='words'></div>",
-            js_on_load=script(subset(*PREFIXES), ("specviz-words.js",)),
-            apply_default_css=False,
-            **kwargs,
-        )
-
-    def get_block_name(self) -> str:
-        """The front-end component that draws this one."""
-        return "html"
+def words(items: Sequence[list[Any]] = (), **kwargs: Any) -> gr.HTML:
+    """A component that draws ``word`` items with ``textContent``; nothing in them is evaluated."""
+    return gr.HTML(
+        dumps(list(items)),
+        html_template="<div class='sv-words' data-sv='words'></div>",
+        js_on_load=script(subset(*PREFIXES), ("specviz-words.js",)),
+        apply_default_css=False,
+        **kwargs,
+    )
 
 
 def header() -> list[list[Any]]:
