@@ -293,7 +293,9 @@ def steps(events: Sequence[Event]) -> list[Verified]:
     return [event for event in events if isinstance(event, Verified)]
 
 
-def generated(model: PreTrainedModel, prompt: Sequence[int], count: int, **options: object) -> list[int]:
+def generated(
+    model: PreTrainedModel, prompt: Sequence[int], count: int, **options: object
+) -> list[int]:
     """New ids of Transformers' own ``generate()``, greedy unless told otherwise."""
     inputs = torch.tensor([list(prompt)])
     options.setdefault("do_sample", False)
