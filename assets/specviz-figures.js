@@ -170,7 +170,7 @@ function svFormats(language) {
     whole: or((v) => whole.format(v)),
     number: or((v, digits) => fixed(digits).format(v)),
     speed: or((v) => fixed(v < 10 ? 2 : v < 100 ? 1 : 0).format(v)),
-    ms: or((v) => (v >= 1000 ? fixed(2).format(v / 1000) + " s"
+    ms: or((v) => (v === 0 ? "0" : v >= 1000 ? fixed(2).format(v / 1000) + " s"
       : fixed(v < 10 ? 1 : 0).format(v) + " ms")),
     prob: or((v) => (v > 0 && v < 0.0005 ? v.toExponential(1) : fixed(3).format(v))),
     date: (date) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(date),

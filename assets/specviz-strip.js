@@ -1,6 +1,6 @@
 // The strip of one lane: a column per step. Above the line its tokens, below it its time.
 
-const SV_STRIP = { height: 150, time: 46, gutter: 48, top: 6, axis: 1 };
+const SV_STRIP = { height: 138, time: 44, gutter: 48, top: 6, axis: 1 };
 
 class SvStrip {
   constructor(parent, place, host) {
@@ -24,8 +24,9 @@ class SvStrip {
     else this.host.step(this.place, index, event, click);
   }
 
-  // Draw the first `shown` steps; `marked` is the step looked at, −1 for none.
-  draw(steps, shown, marked) {
+  // Draw the first `shown` steps; `marked` is the step looked at, −1 for none; `scale` is common
+  // to all lanes: the most tokens of a step, and the time that fills the lower part.
+  draw(steps, shown, marked, scale) {
     const width = this.canvas.clientWidth;
     if (!width) return;
     const ratio = window.devicePixelRatio || 1;
@@ -40,6 +41,8 @@ class SvStrip {
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     this.shown = shown;
+    this.rows = scale.rows;
+    this.slowest = scale.slowest;
     this.layout(steps, shown, marked, width);
     const ink = this.host.colours();
     this.frame(pen, ink, width);
@@ -50,23 +53,15 @@ class SvStrip {
 
   layout(steps, shown, marked, width) {
     const room = width - SV_STRIP.gutter - 4;
-    this.column = Math.max(5, Math.min(18, room / Math.max(steps.length, 1)));
+    this.column = Math.max(5, Math.min(22, room / Math.max(steps.length, 1)));
     this.columns = Math.max(1, Math.floor(room / this.column));
     const focus = marked >= 0 ? marked : shown - 1;
     if (focus < this.first) this.first = focus;
     if (focus >= this.first + this.columns) this.first = focus - this.columns + 1;
     if (shown <= this.columns && marked < 0) this.first = 0;
     this.first = Math.max(0, this.first);
-    let rows = 3;
-    let slowest = 0;
-    for (const step of steps) {
-      rows = Math.max(rows, step.tok.length);
-      slowest = Math.max(slowest, step.ms[0] + step.ms[1] + step.ms[2]);
-    }
-    this.rows = rows;
-    this.slowest = svNice(slowest);
     this.line = SV_STRIP.height - SV_STRIP.time - 2;
-    this.cell = Math.min(15, (this.line - SV_STRIP.top) / rows);
+    this.cell = Math.min(15, (this.line - SV_STRIP.top) / this.rows);
   }
 
   frame(pen, ink, width) {
@@ -94,7 +89,8 @@ class SvStrip {
     });
     let y = this.line + 2;
     ["draft", "verify", "other"].forEach((part, i) => {
-      const h = (step.ms[i] / this.slowest) * (SV_STRIP.time - 2);
+      const room = SV_STRIP.height - 2 - y;
+      const h = Math.min(room, (step.ms[i] / this.slowest) * (SV_STRIP.time - 2));
       pen.fillStyle = ink[part];
       pen.fillRect(x, y, width, h);
       y += h;
@@ -118,15 +114,31 @@ class SvStrip {
       pen.stroke();
     } else if (fate === "s") {
       pen.beginPath();
-      pen.moveTo(x, y + h);
-      pen.lineTo(x + w / 2, y);
-      pen.lineTo(x + w, y + h);
+      const r = Math.min(w, h) / 2;
+      pen.moveTo(x + w / 2, y + h / 2 - r);
+      pen.lineTo(x + w / 2 + r, y + h / 2);
+      pen.lineTo(x + w / 2, y + h / 2 + r);
+      pen.lineTo(x + w / 2 - r, y + h / 2);
       pen.closePath();
       pen.fill();
     } else {
       pen.beginPath();
-      pen.ellipse(x + w / 2, y + h / 2, w / 2, h / 2, 0, 0, 2 * Math.PI);
+      pen.arc(x + w / 2, y + h / 2, Math.min(w, h) / 2, 0, 2 * Math.PI);
       pen.fill();
     }
   }
+}
+
+// The common scale of all strips: robust against a single slow step, which is cut at the bottom.
+function svStripScale(lanes) {
+  let rows = 3;
+  const times = [];
+  for (const lane of lanes) {
+    for (const step of lane.steps) {
+      rows = Math.max(rows, step.tok.length);
+      times.push(step.ms[0] + step.ms[1] + step.ms[2]);
+    }
+  }
+  times.sort((one, two) => one - two);
+  return { rows, slowest: svNice(times[Math.floor(0.96 * (times.length - 1))] || 0) };
 }

@@ -62,10 +62,13 @@ class SvText {
     this.broke = /\n$/.test(svKeptText(step.tok));
   }
 
+  // A token's box; the blank before a word stands in front of the box, where a line can break.
   addToken(token, span) {
-    const node = svNode("span", "sv-t sv-" + (SV_FATES[token.f] || "drafted"), span);
     const face = svFace(token);
-    node.textContent = face.text;
+    const apart = /^ [^ ]/.test(face.text);
+    if (apart) span.appendChild(document.createTextNode(" "));
+    const node = svNode("span", "sv-t sv-" + (SV_FATES[token.f] || "drafted"), span);
+    node.textContent = apart ? face.text.slice(1) : face.text;
     if (face.sign) node.classList.add("sv-sign");
     node.dataset.k = this.tokens.length;
     this.tokens.push({ token, step: this.spans.length, node });
@@ -80,7 +83,10 @@ class SvText {
     this.ghost = svNode("span", "sv-step sv-ghost", this.block);
     for (const [x, h] of pending.x) {
       const node = svNode("span", "sv-t sv-drafted", this.ghost);
-      node.textContent = svFace({ x, h }).text;
+      const { text } = svFace({ x, h });
+      const apart = /^ [^ ]/.test(text);
+      if (apart) this.ghost.insertBefore(document.createTextNode(" "), node);
+      node.textContent = apart ? text.slice(1) : text;
     }
     if (follow) this.toEnd();
   }

@@ -79,11 +79,19 @@ class SvViewer {
       .observe(document.documentElement, { attributes: true, attributeFilter: ["lang"] });
     new MutationObserver(() => { this.ink = null; this.draw(); })
       .observe(document.body, { attributes: true, attributeFilter: ["class"] });
-    new ResizeObserver(() => this.draw()).observe(this.grid);
+    new ResizeObserver(() => this.fit()).observe(this.root);
     this.root.addEventListener("pointerover", (event) => this.hover(event));
     this.root.addEventListener("click", (event) => this.click(event));
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.root.addEventListener("pointerleave", () => { if (!this.cursor) this.tip.hide(); });
+  }
+
+  // Gradio drops container queries from the style sheet, so the width is told by an attribute.
+  fit() {
+    const width = this.root.clientWidth;
+    const sizes = [[480, "xs"], [700, "s"], [1000, "m"]];
+    this.root.dataset.size = (sizes.find(([limit]) => width < limit) || [0, "l"])[1];
+    this.draw();
   }
 
   // ---- messages -------------------------------------------------------------------------------
@@ -225,7 +233,8 @@ class SvViewer {
   // ---- lanes ----------------------------------------------------------------------------------
 
   addLane(place) {
-    const box = svNode("section", "sv-lane sv-lane-" + place, this.grid);
+    const kind = this.run.lanes[place].key === "plain" ? " sv-plain" : "";
+    const box = svNode("section", "sv-lane" + kind, this.grid);
     const head = svNode("div", "sv-lane-head", box);
     svNode("i", "sv-swatch sv-lane-" + place, head);
     const name = svNode("h3", "", head);
@@ -276,6 +285,7 @@ class SvViewer {
     const count = this.player.shown(this.run);
     const shown = svShown(this.run, count);
     this.shown = shown;
+    this.scale = svStripScale(this.run.lanes);
     this.run.lanes.forEach((data, place) => this.drawLane(this.lanes[place], data, shown[place]));
     this.rateChart.draw(this.run.lanes, shown);
     this.timeChart.draw(this.run.lanes, shown);
@@ -288,7 +298,7 @@ class SvViewer {
   drawLane(lane, data, shown) {
     if (!lane) return;
     if (lane.text.shown !== shown) lane.text.show(shown, this.player.mode !== "live");
-    lane.strip.draw(data.steps, shown, this.markedStep(lane.place));
+    lane.strip.draw(data.steps, shown, this.markedStep(lane.place), this.scale);
     const step = data.steps[shown - 1];
     lane.figures.textContent = step ? this.say("sv_lane_figures", {
       n: step.run[SV_RUN.tokens], s: shown, t: this.formats.ms(step.run[SV_RUN.elapsed]),
