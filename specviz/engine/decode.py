@@ -141,9 +141,7 @@ class Run:
             gamma=announced.gamma,
             confidence=self.config.confidence,
             cut=commit.cut,
-            proposed=emit.judged_tokens(
-                draft, scores, verdict, commit, greedy=self.config.greedy
-            ),
+            proposed=emit.judged_tokens(draft, scores, verdict, commit, greedy=self.config.greedy),
             target_token=emit.target_token(draft, scores, verdict, commit),
             draft_s=announced.draft_s,
             verify_s=judged - start,

@@ -88,7 +88,9 @@ def judged_tokens(
     return tuple(tokens)
 
 
-def target_token(draft: Draft, scores: Tensor, verdict: Verdict, commit: Commit) -> TargetToken | None:
+def target_token(
+    draft: Draft, scores: Tensor, verdict: Verdict, commit: Commit
+) -> TargetToken | None:
     """The target's own token of the step, None where the block was cut."""
     if commit.cut is not None:
         return None

@@ -120,7 +120,9 @@ class LanguageModel:
         last = parts[-1]
         cache.crop(len(ids))
         if last.hidden is not None and len(parts) > 1:
-            last = replace(last, hidden=torch.cat([p.hidden for p in parts if p.hidden is not None]))
+            last = replace(
+                last, hidden=torch.cat([p.hidden for p in parts if p.hidden is not None])
+            )
         if last.taps and len(parts) > 1:
             columns = zip(*(part.taps for part in parts), strict=True)
             last = replace(last, taps=tuple(torch.cat(column) for column in columns))
