@@ -185,9 +185,8 @@ def test_u15_history_rules_give_the_ids_of_generate(target_module, draft, rule):
 @pytest.mark.parametrize("exit_layer", [0, 6, 7, -1])
 def test_u23_an_exit_layer_outside_the_model_is_refused(exit_layer):
     deep = LanguageModel(fakes.tiny_llama(layers=6))
-    with pytest.raises(SettingError, match="exit_layer must be .*from 1 to"):
-        parts = Parts(deep, DecodeConfig(exit_layer=exit_layer))
-        fakes.run_method("early_exit", parts, PROMPT)
+    with pytest.raises(SettingError, match=r"exit_layer must be .*from 1 to"):
+        fakes.run_method("early_exit", Parts(deep, DecodeConfig(exit_layer=exit_layer)), PROMPT)
 
 
 def test_u23_every_exit_layer_inside_the_model_gives_plain_greedy():
