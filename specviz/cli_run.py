@@ -59,7 +59,7 @@ def add_run(commands: Any) -> None:
 
 def add_run_options(command: argparse.ArgumentParser) -> None:
     """The options of everything that decodes."""
-    command.add_argument("stdin", nargs="?", metavar="-", help="read the prompt from stdin")
+    command.add_argument("-", dest="stdin", action="store_true", help="read the prompt from stdin")
     command.add_argument("--prompt", metavar="TEXT", help="the text to continue")
     command.add_argument("--prompt-file", metavar="FILE", help="read the prompt from this file")
     command.add_argument("--chat", action="store_true", help="apply the chat template")
@@ -241,12 +241,7 @@ def _interruptible() -> Iterator[threading.Event]:
 
 
 def _prompt(options: argparse.Namespace) -> str:
-    if options.stdin not in (None, "-"):
-        raise SettingError(
-            f"unknown argument {options.stdin!r}; give the prompt as --prompt TEXT, "
-            "--prompt-file FILE, or - to read it from stdin"
-        )
-    given = [options.prompt is not None, options.prompt_file is not None, options.stdin == "-"]
+    given = [options.prompt is not None, options.prompt_file is not None, options.stdin]
     if sum(given) != 1:
         raise PromptError(
             f"exactly one prompt is needed, got {sum(given)}; use --prompt TEXT, "

@@ -22,6 +22,7 @@ from specviz.engine.decode import decode
 from specviz.engine.drafters.base import Parts
 from specviz.engine.drafters.early_exit import default_exit_layer
 from specviz.engine.language_model import LanguageModel
+from specviz.engine.vocabulary import VocabularyMap
 from specviz.errors import MethodError, ModelError, PromptError
 from specviz.events import Event
 from specviz.header import header_of
@@ -29,7 +30,9 @@ from specviz.plans import Plan, check_length, recheck
 from specviz.token_text import TokenTexts
 
 _WARM_UP_TOKENS = 4
+_MAX_VOCABULARIES = 8  # pairs
 _warm: set[Hashable] = set()
+_vocabularies: dict[Hashable, VocabularyMap] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +148,22 @@ def _parts(run: LiveRun, plan: Plan) -> Parts:
         target=_language_model(run.target),
         config=plan.request.config,
         draft=run.draft.language_model if run.draft is not None else None,
+        vocabulary=_vocabulary(run) if "foreign_draft_model" in needs else None,
         drafter_model=drafter_model,
         drafter_method=plan.drafting.key if plan.drafting is not plan.card else None,
     )
+
+
+def _vocabulary(run: LiveRun) -> VocabularyMap:
+    """How the two tokenizers relate; made once per pair, since large vocabularies take a while."""
+    assert run.draft is not None
+    found = _vocabularies.get(run.models)
+    if found is None:
+        if len(_vocabularies) >= _MAX_VOCABULARIES:
+            _vocabularies.clear()
+        found = VocabularyMap.of(run.target.tokenizer, run.draft.tokenizer)
+        _vocabularies[run.models] = found
+    return found
 
 
 def _language_model(loaded: LoadedModel) -> LanguageModel:

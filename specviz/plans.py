@@ -54,6 +54,7 @@ def make_plan(request: RunRequest) -> Plan:
     check_prompt(request.prompt)
     target = locate(request.target or DEFAULT_TARGET)
     drafting = _drafting_card(card, request, target)
+    check_target(drafting, target.id, target.facts)
     draft_id = _draft_id(drafting, target, request.draft)
     draft = None if draft_id is None else locate(draft_id)
     config = request.config

@@ -24,7 +24,9 @@ LISTS = tuple(
     f"specviz.catalog.{name}"
     for name in ("entries", "examples", "folders", "locate", "pairing", "menu")
 )
-LOADER = tuple(f"specviz.catalog.{name}" for name in ("load", "threads", "mtp", "devices", "digests"))
+LOADER = tuple(
+    f"specviz.catalog.{name}" for name in ("load", "threads", "mtp", "devices", "digests")
+)
 PLANNING = ("specviz.method_cards", "specviz.plans", "specviz.turns")
 TEXTS = ("specviz.attach", "specviz.token_text")
 LIVE = ("specviz.live", "specviz.header")
@@ -78,7 +80,9 @@ RULES = (
         for name in LIVE
     ),
     Rule("specviz.runs", (*PURE, *LISTS, *PLANNING, *LIVE)),
-    Rule("specviz.ui", (*PURE, "specviz.render", "specviz.runs", "specviz.ui"), ("gradio", "plotly")),
+    Rule(
+        "specviz.ui", (*PURE, "specviz.render", "specviz.runs", "specviz.ui"), ("gradio", "plotly")
+    ),
     Rule("specviz.cli", (*PURE, "specviz.render", "specviz.runs", "specviz.cli", "specviz.ui")),
     Rule("specviz.__main__", ("specviz.cli",)),
     Rule("specviz", (*PURE, "specviz.runs")),
@@ -167,9 +171,11 @@ def test_module_imports_only_what_its_row_allows(path: Path) -> None:
         top = found.name.split(".")[0]
         if top in sys.stdlib_module_names:
             continue
-        allowed = (*rule.ours, *(f"specviz.cli_{n}" for n in ("run", "lists"))) if (
-            rule.prefix == "specviz.cli"
-        ) else rule.ours
+        allowed = (
+            (*rule.ours, *(f"specviz.cli_{n}" for n in ("run", "lists")))
+            if (rule.prefix == "specviz.cli")
+            else rule.ours
+        )
         good = any(covers(prefix, found.name) for prefix in (*allowed, *rule.others))
         good = good or (found.name == "specviz" and top == "specviz")
         assert good, f"{name}:{found.line} may not import {found.name}"
@@ -200,7 +206,9 @@ def test_functions_are_short(path: Path) -> None:
 def test_distributions_have_names_rather_than_letters(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         name = node.id if isinstance(node, ast.Name) else getattr(node, "arg", None)
-        assert name not in ("p", "q"), f"{path.name}:{getattr(node, 'lineno', '?')} names a {name!r}"
+        assert name not in ("p", "q"), (
+            f"{path.name}:{getattr(node, 'lineno', '?')} names a {name!r}"
+        )
 
 
 def test_nobody_imports_the_zoo() -> None:
