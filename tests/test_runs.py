@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from tests.checkpoints import OTHER, byte_tokenizer, edit_config, save_checkpoint
-from tests.fakes import tiny_llama
 
 import specviz
 from specviz import live, runs
@@ -33,6 +31,8 @@ from specviz.events import Drafted, Finished, Prefilled, Verified
 from specviz.plans import make_plan
 from specviz.trace import check
 from specviz.turns import turns
+from tests.checkpoints import OTHER, byte_tokenizer, edit_config, save_checkpoint
+from tests.fakes import tiny_llama
 
 STORY = "Write a story about a brave fox named Lila."
 METHODS = [card.key for card in runs.cards()]

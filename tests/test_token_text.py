@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.checkpoints import byte_tokenizer
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -22,6 +21,7 @@ from specviz.events import (
     Verified,
 )
 from specviz.token_text import Reader, TokenTexts
+from tests.checkpoints import byte_tokenizer
 
 TEXTS = (
     "the cat",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.checkpoints import edit_config, save_checkpoint
-from tests.fakes import tiny_gemma, tiny_llama
 
 from specviz.catalog.folders import ROOT, read_facts, read_vocabulary, weight_files
 from specviz.errors import ModelError
+from tests.checkpoints import edit_config, save_checkpoint
+from tests.fakes import tiny_gemma, tiny_llama
 
 MODELS = ROOT / "assets" / "models"
 

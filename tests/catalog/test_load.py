@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.checkpoints import edit_config, save_checkpoint
-from tests.fakes import tiny_llama
 
 from specviz.catalog import load as module
 from specviz.catalog.devices import pick_device, pick_dtype
@@ -21,6 +19,8 @@ from specviz.catalog.locate import locate
 from specviz.catalog.threads import choose_threads
 from specviz.engine.language_model import LanguageModel
 from specviz.errors import ModelError, SettingError
+from tests.checkpoints import edit_config, save_checkpoint
+from tests.fakes import tiny_llama
 
 EMBEDDED = ("target-glm", "target-gemma", "assistant", "assistant-other-tokenizer")
 

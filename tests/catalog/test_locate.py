@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.checkpoints import save_checkpoint
 
 from specviz.catalog import locate as module
 from specviz.catalog.entries import MODELS, PAIRS
 from specviz.catalog.examples import EXAMPLES
 from specviz.catalog.locate import fetch_weights, locate
 from specviz.errors import ModelError
+from tests.checkpoints import save_checkpoint
 
 
 def silent(text: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.checkpoints import ENGLISH, OTHER, byte_tokenizer
 
 from specviz.catalog.folders import ModelFacts
 from specviz.catalog.pairing import (
@@ -20,6 +19,7 @@ from specviz.catalog.pairing import (
 )
 from specviz.config import MethodCard
 from specviz.errors import MethodError, PairError
+from tests.checkpoints import ENGLISH, OTHER, byte_tokenizer
 
 LLAMA = ModelFacts("llama", num_layers=6, hidden_size=32, embedding_size=64, num_bytes=1)
 GLM = replace(LLAMA, model_type="glm4_moe", num_mtp_layers=3, has_mtp_weights=True)
@@ -133,4 +133,6 @@ def test_equal_size_with_other_tokens_is_refused_and_universal_is_named() -> Non
 
 def test_overlap_is_the_share_of_the_draft_models_words() -> None:
     # 3 of the draft model's 4 words are known to the target: 75 %
-    assert overlap({"a": 0, "b": 1, "c": 2, "z": 3, "y": 4}, {"a": 5, "b": 0, "c": 1, "w": 2}) == 0.75
+    assert (
+        overlap({"a": 0, "b": 1, "c": 2, "z": 3, "y": 4}, {"a": 5, "b": 0, "c": 1, "w": 2}) == 0.75
+    )
