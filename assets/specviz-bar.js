@@ -55,31 +55,31 @@ class SvBar {
     this.range.max = String(total);
     this.range.value = String(count);
     this.range.style.setProperty("--sv-done", total ? (100 * count) / total + "%" : "0%");
-    const lane = viewer.run.lanes[viewer.active];
+    const lane = viewer.feed.run.lanes[viewer.active];
     const steps = lane ? lane.steps.length : 0;
     this.place.textContent = viewer.say("sv_place", { n: step, all: steps });
     this.range.setAttribute("aria-valuetext", this.place.textContent);
-    this.saveButton.disabled = !viewer.run.end || !steps;
+    this.saveButton.disabled = !viewer.feed.run.end || !steps;
   }
 
   toggle() {
-    const { player, run } = this.viewer;
+    const { player, feed: { run } } = this.viewer;
     if (player.mode === "play") player.pause(run);
     else player.play(run);
   }
 
   to(count) {
-    this.viewer.unpin(false);
-    this.viewer.player.hold(this.viewer.run, count);
+    this.viewer.cursor.unpin(false);
+    this.viewer.player.hold(this.viewer.feed.run, count);
   }
 
   // One step of the lane looked at, forwards or back.
   by(change) {
     const { viewer } = this;
-    const now = viewer.player.shown(viewer.run);
-    const index = (svShown(viewer.run, now)[viewer.active] || 0) + change;
+    const now = viewer.player.shown(viewer.feed.run);
+    const index = (svShown(viewer.feed.run, now)[viewer.active] || 0) + change;
     if (index <= 0) this.to(0);
-    else this.to(svTickOf(viewer.run, viewer.active, index - 1) || svTicks(viewer.run).length);
+    else this.to(svTickOf(viewer.feed.run, viewer.active, index - 1) || svTicks(viewer.feed.run).length);
   }
 
   // Keys that work anywhere in the viewer; True if this was one.
@@ -95,11 +95,11 @@ class SvBar {
   // The trace of the lane looked at, written by the server, saved by the browser.
   async save() {
     const { viewer } = this;
-    const text = await server.trace([viewer.run.id, viewer.active]);
+    const text = await server.trace([viewer.feed.run.id, viewer.active]);
     if (!text) return viewer.figures.error(viewer.say("sv_error_gone"));
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    link.download = "specviz-" + viewer.run.lanes[viewer.active].key + ".json";
+    link.download = "specviz-" + viewer.feed.run.lanes[viewer.active].key + ".json";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }

@@ -118,6 +118,11 @@ function svLabel(token) {
     .replace(/\t/g, "\u21e5");
 }
 
+// Kept only because the rule is lossy: the target alone would have put another token here.
+function svLossy(token) {
+  return token.f === "a" && token.tv > 0 && token.tc !== undefined && token.tc !== token.id;
+}
+
 // Tokens that became output, as text: what is copied and read aloud.
 function svKeptText(tokens) {
   return tokens.filter((token) => SV_KEPT.has(token.f)).map((token) => token.x || "").join("");
@@ -143,6 +148,6 @@ function svPace(ms, steps, paces, perStep = 130) {
 if (typeof module !== "undefined") {
   module.exports = {
     SV_RUN, SV_FATES, svNewRun, svApply, svTicks, svShown, svTickOf, svVisible, svFace, svLabel,
-    svKeptText, svNice, svPace, svHex,
+    svKeptText, svLossy, svNice, svPace, svHex,
   };
 }

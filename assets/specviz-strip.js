@@ -122,11 +122,23 @@ class SvStrip {
       pen.closePath();
       pen.fill();
     } else {
-      pen.beginPath();
-      pen.arc(x + w / 2, y + h / 2, Math.min(w, h) / 2, 0, 2 * Math.PI);
-      pen.fill();
+      svStar(pen, x + w / 2, y + h / 2, Math.min(w, h) / 2 + 0.5);
     }
   }
+}
+
+// A five-pointed star; a dot where there is no room for one.
+function svStar(pen, x, y, radius) {
+  pen.beginPath();
+  if (radius < 3.5) pen.arc(x, y, Math.max(1, radius - 0.5), 0, 2 * Math.PI);
+  else {
+    for (let i = 0; i < 10; i++) {
+      const r = i % 2 ? radius * 0.45 : radius;
+      pen.lineTo(x + r * Math.sin((i * Math.PI) / 5), y - r * Math.cos((i * Math.PI) / 5));
+    }
+  }
+  pen.closePath();
+  pen.fill();
 }
 
 // The common scale of all strips: robust against a single slow step, which is cut at the bottom.

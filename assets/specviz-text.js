@@ -11,8 +11,7 @@ function svNode(tag, name, parent) {
 }
 
 class SvText {
-  constructor(parent, place, say) {
-    this.place = place;
+  constructor(parent) {
     this.box = svNode("div", "sv-text", parent);
     this.box.tabIndex = 0;
     this.box.dir = "auto";
@@ -23,7 +22,6 @@ class SvText {
     this.spans = [];
     this.tokens = [];
     this.shown = 0;
-    this.say = say;
     this.box.addEventListener("copy", (event) => this.copy(event));
   }
 
@@ -68,10 +66,21 @@ class SvText {
     const apart = /^ [^ ]/.test(face.text);
     if (apart) span.appendChild(document.createTextNode(" "));
     const node = svNode("span", "sv-t sv-" + (SV_FATES[token.f] || "drafted"), span);
+    if (svLossy(token)) node.classList.add("sv-lossy");
     node.textContent = apart ? face.text.slice(1) : face.text;
     if (face.sign) node.classList.add("sv-sign");
     node.dataset.k = this.tokens.length;
     this.tokens.push({ token, step: this.spans.length, node });
+  }
+
+  // Mark a token of the context, counted from the start of the prompt.
+  mark(at) {
+    const given = this.prompt.children;
+    if (at < 0) return;
+    if (at < given.length) return given[at].classList.add("sv-src");
+    const kept = this.tokens.filter((entry) => SV_KEPT.has(entry.token.f));
+    const entry = kept[at - given.length];
+    if (entry) entry.node.classList.add("sv-src");
   }
 
   // Drafted tokens that are being verified right now.

@@ -38,6 +38,7 @@ class SvTip {
   why(token, step) {
     const drawn = token.u !== undefined;
     const values = { u: this.show.prob(token.u), a: this.show.prob(token.a) };
+    if (svLossy(token)) return this.say("sv_why_lossy");
     if (token.f === "a") return this.say(drawn ? "sv_why_accepted_drawn" : "sv_why_accepted", values);
     if (token.f === "r") return this.say(drawn ? "sv_why_rejected_drawn" : "sv_why_rejected", values);
     if (token.f === "d") return this.say(step.cut ? "sv_why_cut" : "sv_why_discarded");

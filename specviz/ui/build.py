@@ -77,9 +77,7 @@ def first_message(run: Run | None) -> str | None:
     return shelf.messages(run, kind="recorded", max_bytes=shelf.FIRST_PAINT_BYTES)[0]
 
 
-def build_tabs(
-    page: Page, session: gr.State, viewer: gr.HTML, controls: Controls
-) -> list[gr.Plot]:
+def build_tabs(page: Page, session: gr.State, viewer: gr.HTML, controls: Controls) -> list[gr.Plot]:
     """What lies under the viewer: how to read it, figures, traces."""
     with gr.Tabs(elem_classes="sv-tabs"):
         with gr.Tab(t("sv_tab_read"), id="read"):

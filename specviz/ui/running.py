@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specviz.events import Fate, Verified
+from specviz.events import Verified
+from specviz.metrics.counts import num_judged, ratio
 
 
 @dataclass(slots=True)
@@ -26,11 +27,10 @@ class Running:
 
     def add(self, step: Verified) -> None:
         """Count one more step."""
-        fates = [token.fate for token in step.proposed]
         self.steps += 1
-        self.proposed += len(fates)
-        self.accepted += fates.count(Fate.ACCEPTED)
-        self.judged += fates.count(Fate.ACCEPTED) + fates.count(Fate.REJECTED)
+        self.proposed += len(step.proposed)
+        self.accepted += len(step.accepted)
+        self.judged += num_judged(step)
         self.tokens += len(step.committed_ids)
         self.draft_s += step.draft_s
         self.verify_s += step.verify_s
@@ -61,8 +61,3 @@ class Running:
         parts = (self.draft_s, self.verify_s, self.other_s)
         draft, verify, other = (ratio(part, self.seconds) for part in parts)
         return draft, verify, other
-
-
-def ratio(part: float, whole: float) -> float | None:
-    """``part / whole``, None where there is no whole."""
-    return part / whole if whole else None

@@ -10,7 +10,8 @@ from specviz.errors import TraceError
 from specviz.events import Event, Finished, Verified
 from specviz.metrics import summarise
 from specviz.trace import Trace, baseline_of, check
-from specviz.ui.protocol import LaneEncoder, Outbox, compare_record, open_record
+from specviz.ui.outbox import Outbox
+from specviz.ui.protocol import LaneEncoder, compare_record, open_record
 from specviz.ui.registry import Registry, Run
 
 FIRST_PAINT_BYTES = 600_000  # a recorded run comes with the page, in one message

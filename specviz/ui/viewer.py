@@ -24,6 +24,8 @@ SCRIPTS = (
     "specviz-tip.js",
     "specviz-player.js",
     "specviz-bar.js",
+    "specviz-feed.js",
+    "specviz-cursor.js",
     "specviz.js",
 )
 

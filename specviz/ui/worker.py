@@ -20,9 +20,9 @@ from typing import Any
 from specviz.config import RunRequest
 from specviz.errors import SpecvizError
 from specviz.events import Drafted, Finished
+from specviz.ui.outbox import Outbox
 from specviz.ui.protocol import (
     LaneEncoder,
-    Outbox,
     Record,
     compare_record,
     notice,
