@@ -11,10 +11,12 @@ IN_DOMAIN = (
     "User: What is 7 plus 12?\nAssistant:",
     "Rewrite the text. Change Lila to Rosa.\n\nText: Lila had a white coin, and she took it "
     "everywhere. It was a windy day when Lila saw that the coin was gone.\n\nNew text:",
-    "Turn the text into JSON.\n\nText: Nora, 35, works as a painter in Oslo and has a cat.\n\nJSON:",
-    "Summarize the story.\n\nStory: Once upon a time there was a kind owl named Ben. Ben lived near "
-    "the river and loved his silver bell more than anything else.\n\nSummary:",
-    "Read the text and answer the questions.\n\nText: Mia the fox had a red drum.\n\nQ: Who is Mia?\nA:",
+    "Turn the text into JSON.\n\nText: Nora, 35, works as a painter in Oslo and has a cat."
+    "\n\nJSON:",
+    "Summarize the story.\n\nStory: Once upon a time there was a kind owl named Ben. Ben lived "
+    "near the river and loved his silver bell more than anything else.\n\nSummary:",
+    "Read the text and answer the questions.\n\nText: Mia the fox had a red drum.\n\n"
+    "Q: Who is Mia?\nA:",
     "Write the table of 7.",
     "Count from 3 in steps of 4.",
     "Solve the sums.\n\n12 + 7 = ",
