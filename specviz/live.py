@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from specviz.attach import Attacher
-from specviz.catalog.load import LoadedModel, load, load_tokenizer
+from specviz.catalog.load import LoadedModel, has_tokenizer, load, load_tokenizer
 from specviz.catalog.locate import Status, fetch_description
 from specviz.catalog.pairing import check_vocabularies
 from specviz.engine.decode import decode
@@ -79,11 +79,10 @@ def prepare(plan: Plan, status: Status) -> LiveRun:
         if place is not None and place.facts is not None and not place.facts.is_drafter:
             limit = place.facts.max_positions
             check_length(place.id, len(prompt_ids), config.max_new_tokens, limit)
-    if draft is not None:
+    if draft is not None and has_tokenizer(draft):
         ours = (target.id, tokenizer.get_vocab())
-        check_vocabularies(
-            plan.drafting, ours, (draft.id, load_tokenizer(draft, status).get_vocab())
-        )
+        theirs = (draft.id, load_tokenizer(draft, status).get_vocab())
+        check_vocabularies(plan.drafting, ours, theirs)
     where: dict[str, Any] = {"device": plan.request.device, "dtype": plan.request.dtype}
     loaded = load(target, **where, status=status)
     loaded_draft = None if draft is None else load(draft, **where, status=status)
@@ -238,4 +237,6 @@ def _memory_error(run: LiveRun) -> Iterator[None]:
 
 
 def _draft_texts(run: LiveRun) -> TokenTexts | None:
-    return TokenTexts(run.draft.tokenizer) if run.draft is not None else None
+    if run.draft is None or run.draft.tokenizer is None:
+        return None
+    return TokenTexts(run.draft.tokenizer)

@@ -190,7 +190,10 @@ def test_a_chat_template_is_applied(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_runs_on_an_embedded_target_and_its_trace_is_sound(method: str) -> None:
-    target = next(t.id for t in runs.targets() if runs.availability(t.id)[method] is None)
+    able = [t.id for t in runs.targets() if t.source == "embedded" and method in t.methods]
+    if not able:
+        pytest.skip("no embedded model serves it")
+    target = able[0]
     trace = runs.run(request(method, target=target, max_new_tokens=24), baseline=True)
     check(trace)
     assert trace.document["method"]["key"] == method

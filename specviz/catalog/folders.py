@@ -40,6 +40,7 @@ class ModelFacts:
         num_mtp_layers: MTP layers that the config promises.
         has_mtp_weights: whether their weights are in the files.
         backbone_hidden_size: for an MTP drafter, the hidden size of the target it was made for.
+        block_layers: for a block drafter (DFlash), the target's layers that it reads, from 0 on.
         layer_types: kinds of attention that occur, empty = not stated.
         is_encoder_decoder: whether it is not a causal decoder.
         num_parameters, num_bytes: of the weight files, MTP layers included; 0 = unknown.
@@ -54,6 +55,7 @@ class ModelFacts:
     num_mtp_layers: int = 0
     has_mtp_weights: bool = False
     backbone_hidden_size: int = 0
+    block_layers: tuple[int, ...] = ()
     layer_types: frozenset[str] = frozenset()
     is_encoder_decoder: bool = False
     num_parameters: int = 0
@@ -62,8 +64,8 @@ class ModelFacts:
 
     @property
     def is_drafter(self) -> bool:
-        """Whether it is an MTP drafter, which cannot run without its target."""
-        return self.model_type in DRAFTER_TYPES
+        """Whether it reads a target's states, so that it cannot run without that target."""
+        return self.model_type in DRAFTER_TYPES or bool(self.block_layers)
 
 
 def read_facts(folder: Path) -> ModelFacts:
@@ -92,6 +94,7 @@ def _read_facts(folder: Path, stamp: tuple[tuple[str, int], ...]) -> ModelFacts:
         num_mtp_layers=int(text.get("num_mtp_layers") or text.get("num_nextn_predict_layers") or 0),
         has_mtp_weights=_has_mtp(tensors, num_layers),
         backbone_hidden_size=int(config.get("backbone_hidden_size") or 0),
+        block_layers=tuple(map(int, config.get("target_layer_ids") or ())),
         layer_types=frozenset(map(str, text.get("layer_types") or ())),
         is_encoder_decoder=bool(config.get("is_encoder_decoder")),
         num_parameters=sum(shapes),

@@ -42,8 +42,8 @@ class LoadedModel:
         place: where it came from.
         facts: what its files say.
         module: the Transformers module.
-        language_model: the engine's view of it, None for an MTP drafter.
-        tokenizer: its own tokenizer.
+        language_model: the engine's view of it, None for a drafter.
+        tokenizer: its own tokenizer, None for a drafter without one.
         mtp_layers: its multi-token-prediction layers, None if it has none.
         device, dtype: where and how it was loaded, ``"auto"`` resolved.
         weights_sha256, tokenizer_sha256: of the files.
@@ -132,6 +132,13 @@ def load_tokenizer(place: Place, status: Status) -> Any:
         return _tokenizers[key]
 
 
+def has_tokenizer(place: Place) -> bool:
+    """False only for a drafter that comes without one: it speaks its target's ids."""
+    facts = place.facts
+    is_drafter = facts is not None and facts.is_drafter
+    return not is_drafter or bool(tokenizer_files(_folder(place)))
+
+
 def forget_models() -> None:
     """Drop every loaded model and tokenizer; runs in progress keep theirs until they end."""
     with _lock:
@@ -152,7 +159,7 @@ def _load(place: Place, device: str, dtype: str, status: Status) -> LoadedModel:
     place = fetch_weights(place, status)
     facts = place.facts
     assert facts is not None
-    tokenizer = load_tokenizer(place, status)
+    tokenizer = load_tokenizer(place, status) if has_tokenizer(place) else None
     status(f"Loading {place.id} on {device}, {dtype}")
     module = _load_module(place, facts, device, dtype)
     mtp_layers = None

@@ -14,6 +14,7 @@ from specviz.config import MethodCard
 from specviz.errors import MethodError, PairError
 
 MAX_EXTRA_TOKENS = 128  # reserved tokens that one side of a pair may have more (2023 llama.cpp)
+SAME_TOKENS = frozenset({"draft_model", "mtp_drafter", "dflash_drafter"})
 DRAFT_NEEDS = frozenset({"draft_model", "foreign_draft_model", "mtp_drafter", "dflash_drafter"})
 
 Vocabulary = Mapping[str, int]
@@ -24,7 +25,7 @@ def why_target_unfit(card: MethodCard, facts: ModelFacts | None) -> str | None:
     if facts is None:
         return None
     if facts.is_drafter:
-        return "it is an MTP drafter, which only drafts for its own target"
+        return "it is a drafter, which only drafts for its own target"
     if facts.is_encoder_decoder:
         return "it is an encoder-decoder; specviz decodes causal models"
     recurrent = sorted(facts.layer_types & RECURRENT_TYPES)
@@ -86,9 +87,11 @@ def why_draft_unfit(
     if draft is None:
         return None
     if "mtp_drafter" in card.needs:
-        return _why_no_drafter(target, draft)
+        return _why_no_mtp_drafter(target, draft)
+    if "dflash_drafter" in card.needs:
+        return _why_no_block_drafter(target, draft)
     if draft.is_drafter:
-        return "it is an MTP drafter, not a model that can draft alone"
+        return "it is a drafter that needs its own target, not a model that can draft alone"
     if draft.is_encoder_decoder:
         return "it is an encoder-decoder"
     recurrent = sorted(draft.layer_types & RECURRENT_TYPES)
@@ -107,7 +110,7 @@ def check_vocabularies(
     Raises:
         PairError: names an id that means different tokens, and the method that would work.
     """
-    if "draft_model" not in card.needs and "mtp_drafter" not in card.needs:
+    if not card.needs & SAME_TOKENS:
         return
     difference = first_difference(target[1], draft[1])
     if difference is None:
@@ -140,7 +143,25 @@ def overlap(target: Vocabulary, draft: Vocabulary) -> float:
     return len(target.keys() & draft.keys()) / max(1, len(draft))
 
 
-def _why_no_drafter(target: ModelFacts | None, draft: ModelFacts) -> str | None:
+def _why_no_block_drafter(target: ModelFacts | None, draft: ModelFacts) -> str | None:
+    if not draft.block_layers:
+        return f"it is a {draft.model_type!r} model, not a block drafter (DFlash)"
+    if target is None:
+        return None
+    if draft.hidden_size != target.hidden_size:
+        return (
+            f"it was made for a hidden size of {draft.hidden_size}, "
+            f"and the target has {target.hidden_size}"
+        )
+    if max(draft.block_layers) >= target.num_layers:
+        return (
+            f"it reads layer {max(draft.block_layers)} (from 0 on), "
+            f"and the target has {target.num_layers} layers"
+        )
+    return None
+
+
+def _why_no_mtp_drafter(target: ModelFacts | None, draft: ModelFacts) -> str | None:
     families = DRAFTER_TYPES.get(draft.model_type)
     if families is None:
         return f"it is a {draft.model_type!r} model, not an MTP drafter"

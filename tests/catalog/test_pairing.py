@@ -36,6 +36,8 @@ SPECULATIVE = card("speculative", "draft_model")
 EARLY_EXIT = card("early_exit", "exit_layer")
 MTP_LAYERS = card("mtp_layers", "mtp_layers")
 MTP_DRAFTER = card("mtp_drafter", "mtp_drafter")
+DFLASH = card("dflash", "dflash_drafter")
+BLOCK = replace(LLAMA, model_type="any_block_drafter", block_layers=(1, 5))
 UNIVERSAL = card("universal", "foreign_draft_model")
 
 
@@ -52,6 +54,7 @@ UNIVERSAL = card("universal", "foreign_draft_model")
         (MTP_DRAFTER, GEMMA, None),
         (MTP_DRAFTER, LLAMA, "and it is 'llama'"),
         (PLAIN, DRAFTER, "only drafts for its own target"),
+        (PLAIN, BLOCK, "only drafts for its own target"),
         (PLAIN, replace(LLAMA, is_encoder_decoder=True), "encoder-decoder"),
         (PLAIN, replace(LLAMA, layer_types=frozenset({"linear_attention"})), None),
         (
@@ -95,6 +98,13 @@ def test_exit_inside_the_model_is_taken(exit_layer: int | None) -> None:
         (MTP_DRAFTER, LLAMA, DRAFTER, "the target is 'llama'"),
         (MTP_DRAFTER, replace(GEMMA, hidden_size=64), DRAFTER, "made for a hidden size of 32"),
         (MTP_DRAFTER, None, DRAFTER, None),
+        (MTP_DRAFTER, GEMMA, BLOCK, "not an MTP drafter"),
+        (DFLASH, LLAMA, BLOCK, None),
+        (DFLASH, LLAMA, DRAFTER, "not a block drafter"),
+        (DFLASH, LLAMA, LLAMA, "not a block drafter"),
+        (DFLASH, replace(LLAMA, hidden_size=64), BLOCK, "made for a hidden size of 32"),
+        (DFLASH, replace(LLAMA, num_layers=5), BLOCK, "it reads layer 5"),
+        (SPECULATIVE, LLAMA, BLOCK, "not a model that can draft alone"),
     ],
 )
 def test_reason_why_a_draft_model_does_not_suit(
