@@ -61,11 +61,10 @@ class ModuleAssistant:
 class DirectAssistant:
     """Runs the assistant by its weights."""
 
-    def __init__(self, module: Any) -> None:
-        body = module.model
-        self._module, self._norm = module, body.norm.weight
-        self._layers = DirectLayers(body.config, body.layers, body.rotary_emb)
-        self._kinds = list(body.config.layer_types)
+    def __init__(self, module: Any, layers: DirectLayers) -> None:
+        self._module, self._layers = module, layers
+        self._norm = module.model.norm.weight
+        self._kinds = list(module.model.config.layer_types)
 
     def step(self, joined: Tensor, kv: SharedKV, position: int) -> tuple[Tensor, Tensor]:
         """See ``Assistant``."""
@@ -100,29 +99,33 @@ class DirectAssistant:
         return F.linear(mixed.reshape(1, -1), layer.out, layer.out_bias)
 
 
-_prepared: WeakKeyDictionary[nn.Module, Assistant] = WeakKeyDictionary()
+# Of each module the layers for the direct pass, None where it does not serve it. No value refers
+# to its key, so a module that is dropped elsewhere is dropped here.
+_prepared: WeakKeyDictionary[nn.Module, DirectLayers | None] = WeakKeyDictionary()
 
 
 def assistant_of(module: nn.Module) -> Assistant:
     """The fastest way to run an assistant that agrees with its module; compared the first time."""
     if module not in _prepared:
         _prepared[module] = _checked(module)
-    return _prepared[module]
+    layers = _prepared[module]
+    return ModuleAssistant(module) if layers is None else DirectAssistant(module, layers)
 
 
-def _checked(module: Any) -> Assistant:
-    by_module, config = ModuleAssistant(module), module.model.config
+def _checked(module: Any) -> DirectLayers | None:
+    body = module.model
     simple = not (
         module.config.use_ordered_embeddings
-        or config.enable_moe_block
-        or config.hidden_size_per_layer_input
+        or body.config.enable_moe_block
+        or body.config.hidden_size_per_layer_input
     )
-    if not simple or not all(is_plain(block.self_attn) for block in module.model.layers):
-        return by_module
-    direct = DirectAssistant(module)
-    expected, found = _probe(by_module, module), _probe(direct, module)
-    gap = (found - expected).abs().max() / expected.std().clamp_min(1e-6)
-    return direct if float(gap) <= agreement(module.dtype) else by_module
+    if not simple or not all(is_plain(block.self_attn) for block in body.layers):
+        return None
+    layers = DirectLayers(body.config, body.layers, body.rotary_emb)
+    expected = _probe(ModuleAssistant(module), module)
+    gap = (_probe(DirectAssistant(module, layers), module) - expected).abs().max()
+    close = float(gap / expected.std().clamp_min(1e-6)) <= agreement(module.dtype)
+    return layers if close else None
 
 
 @torch.inference_mode()

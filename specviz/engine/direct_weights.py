@@ -126,7 +126,7 @@ def _num_kv_heads(attention: Any) -> int:
 
 def _join(linears: list[Any]) -> tuple[Tensor, Tensor | None]:
     """One weight (and bias) for several linear layers; theirs become views of it."""
-    joined = []
+    joined: list[Tensor | None] = []
     for name in ("weight", "bias"):
         parts = [getattr(linear, name) for linear in linears]
         if parts[0] is None:

@@ -24,6 +24,8 @@ from specviz.engine.direct import DirectDecoder, DirectLayers, rms_norm
 from specviz.engine.direct_weights import SUPPORTED, is_plain
 from specviz.engine.language_model import LanguageModel, agreement
 
+# Of each module the layers for the direct pass, None where it does not serve it. No value refers
+# to its key, so a module that is dropped elsewhere is dropped here.
 _prepared: WeakKeyDictionary[nn.Module, DirectLayers | None] = WeakKeyDictionary()
 
 
@@ -146,15 +148,16 @@ def _checked(module: Any, by_module: ModuleMtp, decoder: DirectDecoder) -> Direc
     if not known or not plain_norms or not all(is_plain(block.self_attn) for block in blocks):
         return None
     layers = DirectLayers(config, blocks, module.rotary_emb)
-    expected, found = _probe(by_module, decoder), _probe(DirectMtp(module, layers, decoder), decoder)
-    gap = (found - expected).abs().max() / expected.std().clamp_min(1e-6)
-    return layers if float(gap) <= agreement(decoder.dtype) else None
+    expected = _probe(by_module, decoder)
+    gap = (_probe(DirectMtp(module, layers, decoder), decoder) - expected).abs().max()
+    close = float(gap / expected.std().clamp_min(1e-6)) <= agreement(decoder.dtype)
+    return layers if close else None
 
 
 @torch.inference_mode()
 def _probe(stack: MtpStack, decoder: DirectDecoder) -> Tensor:
     """Outputs of all layers for seven fixed entries, fed in three parts, (7 K, d)."""
-    cache, rows, ids = stack.new_cache(8), [], [3, 1, 4, 1, 5, 9, 2]
+    cache, rows, ids = stack.new_cache(8), [], [1, 0, 2, 0, 1, 1, 2]
     embedded = decoder.embed(ids)
     for start, stop in ((0, 4), (4, 5), (5, 7)):
         hidden = embedded[start:stop]
