@@ -202,9 +202,9 @@ def settings_of(config: DecodeConfig) -> Mapping[str, Any]:
     return MappingProxyType({name: getattr(config, name) for name in SETTING_NAMES})
 
 
-def _check_stop(stop: object) -> None:
+def _check_stop(stop: Any) -> None:
     good = isinstance(stop, tuple) and len(stop) <= MAX_STOPS
-    good = good and all(isinstance(text, str) and text for text in stop)  # type: ignore[union-attr]
+    good = good and all(isinstance(text, str) and text for text in stop)
     if not good:
         allowed = f"up to {MAX_STOPS} texts that are not empty"
         raise SettingError(_sentence("stop", stop, allowed, "leave it out for no stop text"))

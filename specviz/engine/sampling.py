@@ -54,7 +54,7 @@ class Processors:
         if self._with_history:
             scores = self._apply_history(scores, prefix, drafts)
         for processor in self._per_row:
-            scores = processor(None, scores)  # type: ignore[arg-type]
+            scores = processor(None, scores)
         return scores
 
     def num_allowed(self, prefix: Sequence[int], drafts: Sequence[int], vocab_size: int) -> int:
