@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
+from specviz.cli_stop import interruptible
 from specviz.config import SCHEDULES, DecodeConfig, RunRequest
 from specviz.errors import PromptError, SettingError
 from specviz.events import Event, Finished, Prefilled, Verified
@@ -105,7 +102,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.trace:
         _check_writable(Path(options.trace))
     printer = _Printer(show=not options.json, color=_color(), quiet=options.quiet)
-    with _interruptible() as stop:
+    with interruptible() as stop:
         trace: Trace | None
         if options.baseline:
             trace = runs.run(request, baseline=True, stop=stop, status=printer.status)
@@ -221,23 +218,6 @@ def _beside_plain(trace: Trace) -> list[str]:
     times = "" if speedup is None else f"{speedup:.2f}x plain decoding, "
     sampled = bool(trace.document["request"].get("temperature"))
     return [times + speed_verdict(speedup), verdict_text(trace.baseline, sampled)]
-
-
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """The first Ctrl-C asks the run to end after its step, the second one ends the program."""
-    stop = threading.Event()
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _prompt(options: argparse.Namespace) -> str:
