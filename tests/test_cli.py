@@ -295,6 +295,16 @@ def test_without_torch_lists_and_replay_work_and_a_run_says_what_is_missing(
     assert done.stderr.count("\n") == 1
 
 
+def test_without_torch_the_page_opens_on_a_recorded_run() -> None:
+    code = BLOCK + (
+        "from specviz.ui.build import build_app\n"
+        "app = build_app()\n"
+        "print('torch' in sys.modules, len(app.blocks) > 5)"
+    )
+    done = python(code, timeout=120)
+    assert done.stdout == "False True\n", done.stderr
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_interrupt_ends_the_run_and_still_writes_the_trace(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
