@@ -1,7 +1,7 @@
 """The stages after the targets: assistants, MTP layers, drafter. Each needs frozen targets."""
 
 import torch
-from transformers import Gemma4AssistantForCausalLM, LlamaForCausalLM
+from transformers import Gemma4AssistantForCausalLM, LlamaForCausalLM, PreTrainedModel
 from transformers.modeling_layers import MtpModel
 
 from specviz.zoo.distill import new_mtp_layers, train_assistant, train_drafter, train_mtp
@@ -21,11 +21,23 @@ def new_assistant(space: Workspace, name: str) -> LlamaForCausalLM:
     return model.to(space.device)
 
 
+@torch.no_grad()
+def share_embeddings(assistant: PreTrainedModel, teacher: PreTrainedModel) -> None:
+    """Start with the teacher's embeddings and final norm where the widths are equal."""
+    ours, theirs = assistant.model, teacher.model
+    if ours.embed_tokens.weight.shape == theirs.embed_tokens.weight.shape:
+        ours.embed_tokens.weight.copy_(theirs.embed_tokens.weight)
+        ours.norm.weight.copy_(theirs.norm.weight)
+
+
 def assistant_stage(space: Workspace, name: str, *, minutes: float) -> None:
     """Distil an assistant from both targets, read at their early exit to save time."""
+    teachers = [target(space, "glm"), target(space, "gemma")]
+    assistant = new_assistant(space, name)
+    share_embeddings(assistant, teachers[0])
     train_assistant(
-        new_assistant(space, name),
-        [target(space, "glm"), target(space, "gemma")],
+        assistant,
+        teachers,
         space.windows("train", "a", seed=21),
         plan(space, name, minutes),
         batch=space.size.batch,
