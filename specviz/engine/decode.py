@@ -20,7 +20,7 @@ from specviz.engine.drafters import methods
 from specviz.engine.drafters.base import Draft, Drafter, Parts
 from specviz.engine.language_model import Outputs
 from specviz.engine.sampling import Processors
-from specviz.engine.schedule import schedule_of
+from specviz.engine.schedule import Outcome, schedule_of
 from specviz.engine.verifiers import rule_of
 from specviz.engine.verifiers.base import Verdict, Verifier
 from specviz.events import Drafted, Event, Finished, Memory, Prefilled, Verified
@@ -135,6 +135,8 @@ class Run:
         verdict = self.verifier.judge(draft, scores, context.rng)
         judged = self.clock.now()
         commit = self._commit(draft, verdict, outputs)
+        taken = (announced.draft_s, judged - start)
+        self.schedule.learn(Outcome(announced.gamma, len(draft.ids), commit.num_accepted, *taken))
         end = self.clock.now()
         event = Verified(
             index=index,
@@ -171,7 +173,6 @@ class Run:
         commit = context.commit(draft.ids[: verdict.num_accepted], verdict.next_id)
         context.cache.crop(len(context.ids) - 1)
         self.drafter.commit(context, outputs, len(commit.ids))
-        self.schedule.learn(len(draft.ids), commit.num_accepted)
         self.finished = commit.finished
         return commit
 

@@ -124,8 +124,8 @@ class TextTail:
 class GrowingIds:
     """The draft model's ids of a growing text; only its last part is encoded anew.
 
-    Invariant: ``ids[:_num_fixed]`` encode the first ``_num_chars`` characters, which end before a
-    word, and encoding what follows by itself gives the same ids as encoding all.
+    Invariant: ``_fixed`` encodes the first ``_num_chars`` characters, which end before a word, and
+    encoding what follows by itself gave the same ids as encoding both together.
     """
 
     def __init__(self, side: TextSide) -> None:
