@@ -38,7 +38,7 @@ class ModelFacts:
         embedding_size: rows of the embedding, which may be padded beyond the tokenizer.
         max_positions: longest sequence, 0 = not stated.
         num_mtp_layers: MTP layers that the config promises.
-        has_mtp_weights: whether their weights are in the files.
+        has_mtp_weights: whether weights of all of them are in the files.
         backbone_hidden_size: for an MTP drafter, the hidden size of the target it was made for.
         block_layers: for a block drafter (DFlash), the target's layers that it reads, from 0 on.
         layer_types: kinds of attention that occur, empty = not stated.
@@ -85,14 +85,15 @@ def _read_facts(folder: Path, stamp: tuple[tuple[str, int], ...]) -> ModelFacts:
     tensors = dict(_tensors(folder))
     shapes = [_size(info) for info in tensors.values()]
     num_layers = int(text.get("num_hidden_layers") or 0)
+    num_mtp_layers = int(text.get("num_mtp_layers") or text.get("num_nextn_predict_layers") or 0)
     return ModelFacts(
         model_type=str(config.get("model_type", "")),
         num_layers=num_layers,
         hidden_size=int(text.get("hidden_size") or 0),
         embedding_size=int(text.get("vocab_size") or 0),
         max_positions=int(text.get("max_position_embeddings") or 0),
-        num_mtp_layers=int(text.get("num_mtp_layers") or text.get("num_nextn_predict_layers") or 0),
-        has_mtp_weights=_has_mtp(tensors, num_layers),
+        num_mtp_layers=num_mtp_layers,
+        has_mtp_weights=_has_mtp(tensors, num_layers, num_mtp_layers),
         backbone_hidden_size=int(config.get("backbone_hidden_size") or 0),
         block_layers=tuple(map(int, config.get("target_layer_ids") or ())),
         layer_types=frozenset(map(str, text.get("layer_types") or ())),
@@ -198,12 +199,18 @@ def _common_dtype(tensors: Iterable[Mapping[str, Any]]) -> str:
     return _STORED_DTYPES.get(most, most.lower())
 
 
-def _has_mtp(names: Iterable[str], num_layers: int) -> bool:
+def _has_mtp(names: Iterable[str], num_layers: int, num_mtp_layers: int) -> bool:
+    """Whether tensors of every MTP layer are there: numbered on behind the decoder's layers, or
+    under a prefix of their own."""
+    found = set()
     for name in names:
-        match = re.search(r"(?:^|\.)layers\.(\d+)\.", name)
-        if name.startswith("mtp.") or (match and int(match.group(1)) >= num_layers > 0):
+        if name.startswith("mtp."):
             return True
-    return False
+        match = re.search(r"(?:^|\.)layers\.(\d+)\.", name)
+        if match:
+            found.add(int(match.group(1)))
+    promised = range(num_layers, num_layers + num_mtp_layers)
+    return num_layers > 0 and num_mtp_layers > 0 and found.issuperset(promised)
 
 
 def _mapping(value: object) -> dict[str, Any]:
