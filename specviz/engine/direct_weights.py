@@ -133,7 +133,9 @@ def _join(linears: list[Any]) -> tuple[Tensor, Tensor | None]:
             joined.append(None)
             continue
         whole = torch.cat([part.data for part in parts])
-        for part, view in zip(parts, torch.split(whole, [p.shape[0] for p in parts]), strict=True):
+        for part, view in zip(
+            parts, torch.split(whole, [part.shape[0] for part in parts]), strict=True
+        ):
             part.data = view
         joined.append(whole)
     assert joined[0] is not None

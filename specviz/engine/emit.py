@@ -34,7 +34,11 @@ def rows_of(probs: Tensor) -> Rows:
     values, ids = probs.topk(min(NUM_TOP, probs.shape[-1]), -1)
     entropy = torch.special.entr(probs).sum(-1).tolist()
     top = tuple(
-        tuple(TopToken(i, finite(p)) for i, p in zip(row_ids, row_probs, strict=True) if p > 0)
+        tuple(
+            TopToken(i, finite(prob))
+            for i, prob in zip(row_ids, row_probs, strict=True)
+            if prob > 0
+        )
         for row_ids, row_probs in zip(ids.tolist(), values.tolist(), strict=True)
     )
     return Rows(top, tuple(entropy))

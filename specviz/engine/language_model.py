@@ -121,7 +121,7 @@ class LanguageModel:
         cache.crop(len(ids))
         if last.hidden is not None and len(parts) > 1:
             last = replace(
-                last, hidden=torch.cat([p.hidden for p in parts if p.hidden is not None])
+                last, hidden=torch.cat([part.hidden for part in parts if part.hidden is not None])
             )
         if last.taps and len(parts) > 1:
             columns = zip(*(part.taps for part in parts), strict=True)
