@@ -1,4 +1,4 @@
-"""What a run is asked to do: ``MethodCard`` (a method), ``DecodeConfig`` (settings), ``RunRequest``.
+"""What a run is asked to do: ``MethodCard`` (method), ``DecodeConfig`` (settings), ``RunRequest``.
 
 All three are frozen, validated when built, and made of plain values only. This module knows
 neither models nor tokenizers; whether a setting fits a *model* is checked in ``specviz.runs``.

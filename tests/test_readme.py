@@ -37,7 +37,9 @@ def test_the_header_is_that_of_a_space() -> None:
     assert fields["python_version"] == "3.12"
     assert (ROOT / fields["app_file"]).is_file()
     assert len(fields["short_description"]) <= 60
-    lower = re.search(r"^gradio>=([\d.]+),<(\d+)", (ROOT / "requirements.txt").read_text(), re.M)
+    lower = re.search(
+        r"^gradio>=([\d.]+),<(\d+)", (ROOT / "requirements.txt").read_text(), re.MULTILINE
+    )
     assert lower is not None
     numbers = [int(part) for part in fields["sdk_version"].split(".")]
     assert [int(part) for part in lower.group(1).split(".")] <= numbers < [int(lower.group(2))]

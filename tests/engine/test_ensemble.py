@@ -58,7 +58,7 @@ def ensemble_parts(model, draft, drafter=None, **settings) -> Parts:
 
 
 def without_pad(model):
-    """generate() hides tokens that equal the pad token from the assistant, which is not our case."""
+    """generate() hides tokens that equal the pad token from the assistant; ours does not."""
     model.generation_config.pad_token_id = None
     return model
 

@@ -8,7 +8,7 @@ to no memory.
 Lossless also under sampling, because each draft is drawn from the q that is reported; Transformers
 5.24 drafts the argmax and verifies it as if it had been drawn.
 
-Source: Gemma 4's assistant models in Transformers; the idea is EAGLE's, Li et al., arXiv 2401.15077.
+Source: Gemma 4's assistant models in Transformers; the idea is EAGLE's, arXiv 2401.15077.
 """
 
 from __future__ import annotations
