@@ -56,10 +56,16 @@ def mixture_loss(model: Any, tokenizer: Any, *, count: int) -> float:
     return genre_loss(model, tokenizer, list(documents(HELD_OUT_SEED, count)))
 
 
-def evaluate(zoo: Exported, by_genre: dict[str, list[Document]], sizes: Sizes) -> dict[str, Any]:
-    """Measure everything; returns a report of plain numbers."""
+def evaluate(
+    zoo: Exported,
+    by_genre: dict[str, list[Document]],
+    sizes: Sizes,
+    *,
+    names: Sequence[str] = LOSS_MODELS,
+) -> dict[str, Any]:
+    """Measure the models named; returns a report of plain numbers."""
     report: dict[str, Any] = {"loss": {}, "exact": {}, "fields": {}, "rates": {}}
-    for name in LOSS_MODELS:
+    for name in names:
         model = zoo.models[name]
         losses = {
             genre: round(genre_loss(model, zoo.tokenizer, docs[: sizes.loss]), 3)
@@ -68,7 +74,8 @@ def evaluate(zoo: Exported, by_genre: dict[str, list[Document]], sizes: Sizes) -
         losses["mixture"] = round(mixture_loss(model, zoo.tokenizer, count=4 * sizes.loss), 3)
         report["loss"][name] = losses
         log(f"loss {name}: {losses}")
-    for name in TARGETS:
+    targets = [name for name in names if name in TARGETS]
+    for name in targets:
         exact, fields = {}, {}
         for genre, docs in by_genre.items():
             judged = judge_genre(zoo.models[name], zoo.tokenizer, docs[: sizes.exact])
@@ -78,7 +85,7 @@ def evaluate(zoo: Exported, by_genre: dict[str, list[Document]], sizes: Sizes) -
                 fields[genre] = round(judged.fields, 3)
         report["exact"][name], report["fields"][name] = exact, fields
         log(f"right answers {name}: {exact} fields {fields}")
-    for name in TARGETS:
+    for name in targets:
         report["rates"][name] = rates_of_target(zoo, name, by_genre, count=sizes.rates)
     return report
 
@@ -100,6 +107,13 @@ def rates_of_target(
     return dict(rates)
 
 
+def merge(path: Path, report: dict[str, Any]) -> None:
+    """Write the report, keeping what the file already says of other models."""
+    old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    merged = {part: old.get(part, {}) | figures for part, figures in report.items()}
+    path.write_text(json.dumps(old | merged, indent=1), encoding="utf-8")
+
+
 def evaluate_stage(space: Workspace) -> None:
     """Evaluate what the run exported; the report goes into the folder of the run."""
     full = space.size.name == "full"
@@ -107,8 +121,7 @@ def evaluate_stage(space: Workspace) -> None:
     _, held_out_prose = prose_parts(space)
     by_genre = held_out_documents(max(sizes.loss, sizes.exact), prose=held_out_prose)
     report = evaluate(load_exported(space.output), by_genre, sizes)
-    path = space.folder / "evaluation.json"
-    path.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    merge(space.folder / "evaluation.json", report)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -117,6 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--models", type=Path, default=Path("assets/models"))
     parser.add_argument("--report", type=Path, default=Path("evaluation.json"))
     parser.add_argument("--prose", type=Path)
+    parser.add_argument("--names", nargs="*", choices=LOSS_MODELS, default=list(LOSS_MODELS))
     parser.add_argument("--loss-documents", type=int, default=100)
     parser.add_argument("--exact-documents", type=int, default=50)
     parser.add_argument("--rate-documents", type=int, default=8)
@@ -127,8 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _, held_out_prose = prose_parts(Workspace(options.models, prose=options.prose))
     count = max(sizes.loss, sizes.exact, sizes.rates)
     by_genre = held_out_documents(count, prose=held_out_prose)
-    report = evaluate(load_exported(options.models), by_genre, sizes)
-    options.report.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    zoo = load_exported(options.models)
+    merge(options.report, evaluate(zoo, by_genre, sizes, names=options.names))
 
 
 if __name__ == "__main__":
