@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from specviz.cli_bench import add_bench
 from specviz.cli_compare import add_compare
 from specviz.cli_lists import add_methods, add_models
 from specviz.cli_run import add_replay, add_run
@@ -88,6 +89,7 @@ COMMANDS: tuple[Callable[[Subparsers], None], ...] = (
     add_run,
     add_compare,
     add_replay,
+    add_bench,
 )
 
 

@@ -132,13 +132,14 @@ def _decode(run: LiveRun, plan: Plan, stop: threading.Event) -> Iterator[Event]:
     return decode(
         run.prompt_ids,
         method=plan.card.key,
-        parts=_parts(run, plan),
+        parts=parts_of(run, plan),
         text_of=run.texts.text,
         stopped=stop.is_set,
     )
 
 
-def _parts(run: LiveRun, plan: Plan) -> Parts:
+def parts_of(run: LiveRun, plan: Plan) -> Parts:
+    """What the engine builds the method of a plan from."""
     needs = plan.drafting.needs
     drafter_model = run.target.mtp_layers if "mtp_layers" in needs else None
     if needs & {"mtp_drafter", "dflash_drafter"} and run.draft is not None:

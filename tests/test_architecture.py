@@ -31,7 +31,7 @@ PLANNING = ("specviz.method_cards", "specviz.plans", "specviz.turns")
 TEXTS = ("specviz.attach", "specviz.token_text")
 LIVE = ("specviz.live", "specviz.header")
 PURE = (*BASE, "specviz.metrics", "specviz.trace")
-COMMANDS = ("specviz.runs", "specviz.comparison")
+COMMANDS = ("specviz.runs", "specviz.comparison", "specviz.bench")
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,11 @@ RULES = (
         for name in LIVE
     ),
     Rule("specviz.runs", (*PURE, *LISTS, *PLANNING, *LIVE)),
+    Rule(
+        "specviz.bench",
+        (*PURE, *LISTS, *PLANNING, *LIVE, "specviz.runs", "specviz.engine", "specviz.bench"),
+        ("torch", "transformers"),
+    ),
     Rule("specviz.comparison", (*PURE, *PLANNING, "specviz.runs", "specviz.comparison")),
     Rule(
         "specviz.ui",
@@ -99,6 +104,7 @@ LAZY = {
     "specviz.runs": ("specviz.live",),
     "specviz": ("specviz.runs", "specviz.comparison"),
     "specviz.cli": ("specviz.ui",),
+    "specviz.cli_bench": ("specviz.bench",),
     "specviz.catalog.locate": ("huggingface_hub",),
 }
 
@@ -177,7 +183,7 @@ def test_module_imports_only_what_its_row_allows(path: Path) -> None:
         if top in sys.stdlib_module_names:
             continue
         allowed = (
-            (*rule.ours, *(f"specviz.cli_{n}" for n in ("run", "lists", "compare", "stop")))
+            (*rule.ours, *(f"specviz.cli_{n}" for n in ("run", "lists", "compare", "bench", "stop")))
             if (rule.prefix == "specviz.cli")
             else rule.ours
         )
