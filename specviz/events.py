@@ -132,15 +132,20 @@ class TargetToken:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes that a run holds after a step, beside the weights."""
+    """Bytes that a run holds after a step, beside the weights.
+
+    ``allocated_bytes`` is the most that the GPU's allocator has held at once since the run began,
+    weights and all that is not ours included; None off CUDA.
+    """
 
     target_cache_bytes: int = 0
     draft_cache_bytes: int = 0
     logits_bytes: int = 0
+    allocated_bytes: int | None = None
 
     @property
     def total_bytes(self) -> int:
-        """Sum of all owners."""
+        """Sum of all owners, without what only the allocator knows."""
         return self.target_cache_bytes + self.draft_cache_bytes + self.logits_bytes
 
 

@@ -71,6 +71,7 @@ def _model_record(loaded: LoadedModel) -> dict[str, Any]:
         "sha256": loaded.weights_sha256,
         "parameters": loaded.num_parameters,
         "bytes": loaded.num_bytes,
+        "memory_bytes": loaded.memory_bytes,
         "tokenizer_sha256": loaded.tokenizer_sha256,
         "device": loaded.device,
         "dtype": loaded.dtype,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from specviz.errors import SettingError
@@ -43,3 +45,15 @@ def pick_dtype(dtype: str, device: str) -> str:
     if dtype not in DTYPES:
         raise SettingError(f"dtype must be one of auto, {', '.join(DTYPES)}, got {dtype!r}")
     return dtype
+
+
+def memory_bytes(*modules: Any) -> int:
+    """Bytes of all parameters and buffers; storages that several of them share count once."""
+    tensors = [
+        tensor
+        for module in modules
+        if module is not None
+        for tensor in (*module.parameters(), *module.buffers())
+    ]
+    storages = {tensor.untyped_storage().data_ptr(): tensor for tensor in tensors}
+    return sum(tensor.untyped_storage().nbytes() for tensor in storages.values())

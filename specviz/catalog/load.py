@@ -22,7 +22,7 @@ import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
-from specviz.catalog.devices import DTYPES, pick_device, pick_dtype
+from specviz.catalog.devices import DTYPES, memory_bytes, pick_device, pick_dtype
 from specviz.catalog.digests import sha256_of
 from specviz.catalog.folders import ModelFacts, tokenizer_files, weight_files
 from specviz.catalog.locate import Place, Status, fetch_description, fetch_weights
@@ -48,6 +48,7 @@ class LoadedModel:
         device, dtype: where and how it was loaded, ``"auto"`` resolved.
         weights_sha256, tokenizer_sha256: of the files.
         num_parameters, num_bytes: of the weight files.
+        memory_bytes: of the weights in memory, MTP layers included; tied ones count once.
         load_s: seconds it took, hashing and measurement included.
         threads: how the number of threads was chosen, None off the CPU and for a drafter.
     """
@@ -64,6 +65,7 @@ class LoadedModel:
     tokenizer_sha256: str
     num_parameters: int
     num_bytes: int
+    memory_bytes: int
     load_s: float
     threads: ThreadChoice | None
 
@@ -186,6 +188,7 @@ def _load(place: Place, device: str, dtype: str, status: Status) -> LoadedModel:
         tokenizer_sha256=sha256_of(tokenizer_files(_folder(place)) or files),
         num_parameters=facts.num_parameters or sum(p.numel() for p in module.parameters()),
         num_bytes=facts.num_bytes,
+        memory_bytes=memory_bytes(module, mtp_layers),
         load_s=time.perf_counter() - start,
         threads=threads,
     )

@@ -1,4 +1,4 @@
-"""A clock that waits for the device before it is read.
+"""What is read off the device: the time, and how much memory its allocator has held.
 
 Kernels on a GPU are launched, not awaited: reading the time without waiting would book their
 cost on whatever waits next. On a CPU there is nothing to wait for.
@@ -22,3 +22,20 @@ class Clock:
         if self._wait is not None:
             self._wait()
         return time.perf_counter()
+
+
+class PeakMemory:
+    """The most bytes that a GPU's allocator has held at once since this object was made.
+
+    There is one such figure per device, so runs that overlap on it share the larger one.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device if device.type == "cuda" else None
+        if self._device is not None:
+            torch.cuda.reset_peak_memory_stats(self._device)
+
+    @property
+    def num_bytes(self) -> int | None:
+        """The peak so far; None off CUDA, where no allocator counts."""
+        return None if self._device is None else torch.cuda.max_memory_allocated(self._device)

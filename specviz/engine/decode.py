@@ -14,7 +14,7 @@ import torch
 
 from specviz.config import DecodeConfig
 from specviz.engine import emit
-from specviz.engine.clock import Clock
+from specviz.engine.clock import Clock, PeakMemory
 from specviz.engine.context import Commit, Context, TextOf
 from specviz.engine.drafters import methods
 from specviz.engine.drafters.base import Draft, Drafter, Parts
@@ -67,7 +67,7 @@ class Run:
         target, config = parts.target, parts.config
         self.target, self.drafter, self.verifier = target, drafter, verifier
         self.config: DecodeConfig = config
-        self.clock = Clock(target.device)
+        self.clock, self.peak = Clock(target.device), PeakMemory(target.device)
         self.schedule = schedule_of(config.schedule, config.gamma)
         self.context = Context(
             prompt_ids,
@@ -181,4 +181,5 @@ class Run:
             target_cache_bytes=self.context.cache.num_bytes,
             draft_cache_bytes=self.drafter.cache_bytes,
             logits_bytes=0 if scores is None else scores.numel() * scores.element_size(),
+            allocated_bytes=self.peak.num_bytes,
         )

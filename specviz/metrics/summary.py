@@ -79,11 +79,16 @@ def _plain_timing(timing: Timing) -> dict[str, Any]:
     return figures
 
 
-def _memory(events: Iterable[Event], steps: Sequence[Verified]) -> dict[str, int | None]:
-    """Bytes: weights as the header gives them, peaks over the steps, None where unknown."""
+def _memory(events: Sequence[Event], steps: Sequence[Verified]) -> dict[str, int | None]:
+    """Bytes: weights as the header gives them, peaks over the steps, None where unknown.
+
+    The allocator's peak covers the prompt too; it is None off CUDA.
+    """
     header = next((e.header for e in events if isinstance(e, Prefilled) and e.header), None)
     models = header.models if header else {}
     held = [step.memory for step in steps]
+    first = [event.memory for event in events if isinstance(event, Prefilled)]
+    allocated = [m.allocated_bytes for m in (*first, *held) if m.allocated_bytes is not None]
     return {
         "target_weights_bytes": _bytes_of(models.get("target")),
         "draft_weights_bytes": _bytes_of(models.get("draft")),
@@ -91,9 +96,13 @@ def _memory(events: Iterable[Event], steps: Sequence[Verified]) -> dict[str, int
         "peak_draft_cache_bytes": max((m.draft_cache_bytes for m in held), default=None),
         "peak_logits_bytes": max((m.logits_bytes for m in held), default=None),
         "peak_run_bytes": max((m.total_bytes for m in held), default=None),
+        "peak_allocated_bytes": max(allocated, default=None),
     }
 
 
 def _bytes_of(model: object) -> int | None:
-    size = model.get("bytes") if isinstance(model, Mapping) else None
+    """Size in memory where it is known, else that of the files."""
+    if not isinstance(model, Mapping):
+        return None
+    size = model.get("memory_bytes", model.get("bytes"))
     return size if isinstance(size, int) and not isinstance(size, bool) else None

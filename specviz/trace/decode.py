@@ -177,4 +177,5 @@ def _memory(node: Node) -> Memory:
     if parts is None:
         return Memory(target_cache_bytes=node.get("memory_bytes", 0))
     names = ("target_cache_bytes", "draft_cache_bytes", "logits_bytes")
-    return Memory(**{name: parts.get(name, 0) for name in names})
+    owned = {name: parts.get(name, 0) for name in names}
+    return Memory(**owned, allocated_bytes=parts.get("allocated_bytes"))

@@ -213,5 +213,6 @@ def _memory(memory: Memory) -> dict[str, Any]:
             "target_cache_bytes": memory.target_cache_bytes,
             "draft_cache_bytes": memory.draft_cache_bytes,
             "logits_bytes": memory.logits_bytes,
+            "allocated_bytes": memory.allocated_bytes,
         },
     }
