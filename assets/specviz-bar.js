@@ -57,8 +57,9 @@ class SvBar {
     this.range.style.setProperty("--sv-done", total ? (100 * count) / total + "%" : "0%");
     const lane = viewer.feed.run.lanes[viewer.active];
     const steps = lane ? lane.steps.length : 0;
-    this.place.textContent = viewer.say("sv_place", { n: step, all: steps });
-    this.range.setAttribute("aria-valuetext", this.place.textContent);
+    const place = viewer.say("sv_place", { n: step, all: steps });
+    svSet(this.place, place);
+    this.range.setAttribute("aria-valuetext", place);
     this.saveButton.disabled = !viewer.feed.run.end || !steps;
   }
 

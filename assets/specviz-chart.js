@@ -60,9 +60,9 @@ class SvChart {
     lanes.forEach((lane, place) => {
       this.line(place).setAttribute("points", this.points(lane.steps, shown[place], tokens, top));
     });
-    this.high.textContent = this.options.text(top);
-    this.low.textContent = this.options.text(0);
-    this.most.textContent = this.options.tokens(tokens);
+    svSet(this.high, this.options.text(top));
+    svSet(this.low, this.options.text(0));
+    svSet(this.most, this.options.tokens(tokens));
   }
 
   // The largest value but for a few outliers, such as the first, slow step.

@@ -21,6 +21,8 @@ class SvFigures {
     this.speed = this.card("speed");
     this.time = this.card("time");
     this.gain = this.card("gain");
+    this.number = svNode("span", "", this.speed.value);
+    this.unit = svNode("small", "sv-unit", this.speed.value);
     this.bar = svNode("div", "sv-share");
     this.parts = ["draft", "verify", "other"].map((p) => svNode("span", "sv-part sv-" + p, this.bar));
     this.time.value.replaceWith(this.bar);
@@ -102,42 +104,39 @@ class SvFigures {
     const step = lane && lane.steps[shown - 1];
     const run = step ? step.run : [];
     const get = (name) => (run[SV_RUN[name]] === undefined ? null : run[SV_RUN[name]]);
-    this.rate.value.textContent = this.show.percent(get("rate"));
-    this.rate.note.textContent = step && get("judged")
+    svSet(this.rate.value, this.show.percent(get("rate")));
+    svSet(this.rate.note, step && get("judged")
       ? this.say("sv_note_rate", { a: get("accepted"), j: get("judged") })
-      : this.say("sv_note_no_drafts");
-    this.tau.value.textContent = this.show.number(get("tau"), 2);
-    this.tau.note.textContent = this.say("sv_note_tau", { n: get("tokens") || 0, s: shown });
-    this.speed.value.textContent = this.show.speed(get("speed"));
-    this.unit(this.speed.value, this.say("sv_unit_speed"));
+      : this.say("sv_note_no_drafts"));
+    svSet(this.tau.value, this.show.number(get("tau"), 2));
+    svSet(this.tau.note, this.say("sv_note_tau", { n: get("tokens") || 0, s: shown }));
+    svSet(this.number, this.show.speed(get("speed")));
+    svSet(this.unit, this.say("sv_unit_speed"));
     const plain = beside && beside.run[SV_RUN.speed];
-    this.speed.note.textContent = plain ? this.say("sv_note_speed", { v: this.show.speed(plain) })
-      : this.say("sv_note_time", { t: this.show.ms(get("elapsed")) });
-    ["draft", "verify", "other"].forEach((part, i) => this.share(part, i, get(part)));
-    this.time.note.textContent = ["draft", "verify", "other"].map((part) =>
-      this.say("sv_" + part) + " " + this.show.whole(get(part))).join(" \u00b7 ");
+    svSet(this.speed.note, plain ? this.say("sv_note_speed", { v: this.show.speed(plain) })
+      : this.say("sv_note_time", { t: this.show.ms(get("elapsed")) }));
+    const shares = ["draft", "verify", "other"].map((part) => get(part));
+    this.share(shares);
     this.compare(lane && lane.compare);
   }
 
-  unit(node, text) {
-    svNode("small", "sv-unit", node).textContent = text;
-  }
-
-  share(part, index, value) {
-    this.parts[index].style.flexGrow = String(value || 0);
-    this.parts[index].title = this.say("sv_" + part) + " " + this.show.whole(value);
+  share(shares) {
+    const names = ["draft", "verify", "other"];
+    const words = names.map((part, i) => this.say("sv_" + part) + " " + this.show.whole(shares[i]));
+    svSet(this.time.note, words.join(" \u00b7 "));
+    const key = shares.map((value) => Math.round(1000 * (value || 0))).join();
+    if (this.shares === key) return;
+    this.shares = key;
+    shares.forEach((value, i) => { this.parts[i].style.flexGrow = String(value || 0); });
   }
 
   // Speed-up, and whether the ids equal plain decoding's.
   compare(figures) {
     const known = figures && figures.speedup;
-    this.gain.value.textContent = known ? this.show.number(figures.speedup, 2) + "\u00d7" : SV_DASH;
+    svSet(this.gain.value, known ? this.show.number(figures.speedup, 2) + "\u00d7" : SV_DASH);
     this.gain.box.classList.toggle("sv-slow", Boolean(known && figures.verdict === "slower"));
-    if (!figures) this.gain.note.textContent = this.say("sv_note_no_plain");
-    else {
-      const word = known ? this.say("sv_verdict_" + figures.verdict) + " \u00b7 " : "";
-      this.gain.note.textContent = word + this.sameness(figures);
-    }
+    const word = known ? this.say("sv_verdict_" + figures.verdict) + " \u00b7 " : "";
+    svSet(this.gain.note, figures ? word + this.sameness(figures) : this.say("sv_note_no_plain"));
   }
 
   sameness(figures) {

@@ -1,13 +1,21 @@
 // The token text of one lane: boxes in blocks, so that a long run stays cheap to lay out.
 
-const SV_BLOCK_STEPS = 64;
-const SV_BLOCK_LIMIT = 160; // a block that met no line break for so long is closed anyway
+const SV_BLOCK_STEPS = 40; // a block ends at the next end of a line or sentence
+const SV_BLOCK_LIMIT = 80; // and without one here, with an early line break
 
 function svNode(tag, name, parent) {
   const node = document.createElement(tag);
   if (name) node.className = name;
   if (parent) parent.appendChild(node);
   return node;
+}
+
+// Write a text only where it changed: writing the same text again would cost a layout.
+function svSet(node, text) {
+  if (node.svText !== text) {
+    node.textContent = text;
+    node.svText = text;
+  }
 }
 
 class SvText {
@@ -18,7 +26,7 @@ class SvText {
     this.box.setAttribute("role", "group");
     this.prompt = svNode("span", "sv-prompt", this.box);
     this.ghost = null;
-    this.block = null;
+    this.blocks = [];
     this.spans = [];
     this.tokens = [];
     this.shown = 0;
@@ -42,22 +50,30 @@ class SvText {
   add(steps, visible) {
     const follow = this.atEnd();
     this.drop();
-    for (const step of steps) this.addStep(step, visible);
-    if (visible) this.shown = this.spans.length;
+    for (const step of steps) this.addStep(step);
+    this.show(visible ? this.spans.length : this.shown, false);
     if (follow && visible) this.toEnd();
   }
 
-  addStep(step, visible) {
-    const count = this.block ? this.block.childElementCount : SV_BLOCK_LIMIT;
-    if (count >= SV_BLOCK_LIMIT || (count >= SV_BLOCK_STEPS && this.broke)) {
-      this.block = svNode("div", "sv-block", this.box);
-    }
-    const span = svNode("span", "sv-step", this.block);
+  addStep(step) {
+    const block = this.openBlock();
+    const span = svNode("span", "sv-step", block.node);
     span.dataset.s = this.spans.length;
-    span.hidden = !visible;
     for (const token of step.tok) this.addToken(token, span);
     this.spans.push(span);
-    this.broke = /\n$/.test(svKeptText(step.tok));
+    block.end = this.spans.length;
+    block.closed = /[\n.!?]["\u201d']?\s*$/.test(svKeptText(step.tok));
+  }
+
+  // The block for the next step, as {node, begin, end, part}: `part` steps of it are visible.
+  openBlock() {
+    const last = this.blocks[this.blocks.length - 1];
+    const size = last ? last.end - last.begin : SV_BLOCK_LIMIT;
+    if (size < SV_BLOCK_STEPS || (size < SV_BLOCK_LIMIT && !last.closed)) return last;
+    const at = this.spans.length;
+    const block = { node: svNode("div", "sv-block", this.box), begin: at, end: at, part: 0 };
+    this.blocks.push(block);
+    return block;
   }
 
   // A token's box; the blank before a word stands in front of the box, where a line can break.
@@ -88,8 +104,7 @@ class SvText {
     const follow = this.atEnd();
     this.drop();
     if (!pending || !pending.x.length) return;
-    if (!this.block) this.block = svNode("div", "sv-block", this.box);
-    this.ghost = svNode("span", "sv-step sv-ghost", this.block);
+    this.ghost = svNode("span", "sv-step sv-ghost", this.openBlock().node);
     for (const [x, h] of pending.x) {
       const node = svNode("span", "sv-t sv-drafted", this.ghost);
       const { text } = svFace({ x, h });
@@ -105,18 +120,26 @@ class SvText {
     this.ghost = null;
   }
 
-  // Show the first `count` steps only.
+  // Show the first `count` steps only: whole blocks at once, single steps in one block at most.
   show(count, follow) {
-    const from = Math.min(count, this.shown);
-    const to = Math.max(count, this.shown);
-    for (let i = from; i < to && i < this.spans.length; i++) this.spans[i].hidden = i >= count;
-    this.shown = count;
-    for (const block of this.box.querySelectorAll(".sv-block")) {
-      const first = block.firstElementChild;
-      block.hidden = Boolean(first && first.hidden);
+    for (const block of this.blocks) {
+      const part = Math.max(0, Math.min(count, block.end) - block.begin);
+      const hidden = part === 0 && !block.node.contains(this.ghost);
+      if (block.node.hidden !== hidden) block.node.hidden = hidden;
+      if (hidden) continue;
+      this.cut(block, part);
     }
+    this.shown = count;
     const last = this.spans[count - 1];
     if (follow && last) this.reveal(last);
+  }
+
+  cut(block, part) {
+    const size = block.end - block.begin;
+    for (let i = 0; i < size; i++) {
+      const span = this.spans[block.begin + i];
+      if (span.hidden !== i >= part) span.hidden = i >= part;
+    }
   }
 
   // Scroll inside the text only, never the page.

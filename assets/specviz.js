@@ -252,9 +252,9 @@ class SvViewer {
     if (lane.text.shown !== shown) lane.text.show(shown, this.player.mode !== "live");
     lane.strip.draw(data.steps, shown, this.cursor.marked(lane.place), this.scale);
     const step = data.steps[shown - 1];
-    lane.figures.textContent = step ? this.say("sv_lane_figures", {
+    svSet(lane.figures, step ? this.say("sv_lane_figures", {
       n: step.run[SV_RUN.tokens], s: shown, t: this.formats.ms(step.run[SV_RUN.elapsed]),
-    }) : this.waiting(data);
+    }) : this.waiting(data));
   }
 
   waiting(data) {
@@ -279,6 +279,6 @@ class SvViewer {
 }
 
 const svViewer = new SvViewer(element.querySelector("[data-sv='viewer']"));
-svViewer.root.svStats = svViewer.feed.stats;
+svViewer.root.svViewer = svViewer; // for tests and for the curious
 watch("value", () => svViewer.feed.receive(props.value));
 svViewer.feed.receive(props.value);

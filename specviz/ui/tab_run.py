@@ -16,7 +16,7 @@ from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, menu
 from specviz.ui.words import hidden_words, method_words, words
 
 NUM_EXAMPLES = 6
-SLIDER_LAYERS = 64
+PAGE_LENGTH = 128  # long enough to see a pattern, short enough for a phone
 
 
 @dataclass(slots=True)
@@ -66,6 +66,7 @@ def build_controls(source: Source) -> Controls:
         )
         with gr.Row(elem_classes="sv-chips"):
             examples = [gr.Button(**button) for button in example_buttons(source, offer)]
+        length = gr.Slider(1, 1024, PAGE_LENGTH, step=1, **look("max_new_tokens"))
         with gr.Row(elem_classes="sv-actions"):
             run = gr.Button(
                 t("sv_run"),
@@ -93,7 +94,7 @@ def build_controls(source: Source) -> Controls:
         )
         draft = gr.Dropdown(elem_id="sv-draft", label=t("sv_draft_model"), **draft_state(offer))
         beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = {"max_new_tokens": length}
     with gr.Accordion(
         t("sv_settings_method"),
         open=True,
@@ -126,7 +127,7 @@ def build_controls(source: Source) -> Controls:
 def special_settings(offer: Menu) -> dict[str, Any]:
     """Settings that only some methods obey."""
     schedules = [(t(f"sv_schedule_{name}"), name) for name in SCHEDULES]
-    made = {
+    return {
         "gamma": gr.Slider(1, MAX_GAMMA, DEFAULTS.gamma, step=1, **look("gamma", offer)),
         "schedule": gr.Dropdown(schedules, value=DEFAULTS.schedule, **look("schedule", offer)),
         "confidence": gr.Slider(0, 1, 0, step=0.05, **look("confidence", offer)),
@@ -138,15 +139,11 @@ def special_settings(offer: Menu) -> dict[str, Any]:
             0.05, 0.95, DEFAULTS.ensemble_weight, step=0.05, **look("ensemble_weight", offer)
         ),
     }
-    return {name: made[name] for name in SPECIAL}
 
 
 def common_settings() -> dict[str, Any]:
-    """Settings that every method obeys."""
-    made = {
-        "max_new_tokens": gr.Slider(
-            1, 1024, DEFAULTS.max_new_tokens, step=1, **look("max_new_tokens")
-        ),
+    """Settings that every method obeys, besides the number of new tokens."""
+    return {
         "temperature": gr.Slider(0, 2, 0, step=0.05, **look("temperature")),
         "top_k": gr.Slider(0, 200, 0, step=1, **look("top_k")),
         "top_p": gr.Slider(0.01, 1, 1, step=0.01, **look("top_p")),
@@ -154,7 +151,6 @@ def common_settings() -> dict[str, Any]:
         "seed": gr.Number(0, precision=0, minimum=0, **look("seed")),
         "stop": gr.Textbox("", lines=2, **look("stop")),
     }
-    return {name: made[name] for name in COMMON}
 
 
 def look(name: str, offer: Menu | None = None) -> dict[str, Any]:
