@@ -135,8 +135,7 @@ class Run:
         verdict = self.verifier.judge(draft, scores, context.rng)
         judged = self.clock.now()
         commit = self._commit(draft, verdict, outputs)
-        taken = (announced.draft_s, judged - start)
-        self.schedule.learn(Outcome(announced.gamma, len(draft.ids), commit.num_accepted, *taken))
+        self._learn(announced, draft, commit, judged - start)
         end = self.clock.now()
         event = Verified(
             index=index,
@@ -175,6 +174,19 @@ class Run:
         self.drafter.commit(context, outputs, len(commit.ids))
         self.finished = commit.finished
         return commit
+
+    def _learn(self, announced: Drafted, draft: Draft, commit: Commit, verify_s: float) -> None:
+        """Tell the schedule what the step asked for, got and took."""
+        self.schedule.learn(
+            Outcome(
+                asked=announced.gamma,
+                proposed=len(draft.ids),
+                accepted=commit.num_accepted,
+                draft_s=announced.draft_s,
+                verify_s=verify_s,
+                loose_end=draft.loose_end,
+            )
+        )
 
     def _memory(self, scores: torch.Tensor | None) -> Memory:
         return Memory(

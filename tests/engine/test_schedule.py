@@ -9,18 +9,10 @@ import torch
 
 from specviz.config import SCHEDULES, DecodeConfig
 from specviz.engine import decode as decode_module
+from specviz.engine.draft_length import VerifyTimes, best_gamma, expected_speedup
 from specviz.engine.drafters.base import Parts
 from specviz.engine.language_model import LanguageModel
-from specviz.engine.schedule import (
-    Auto,
-    Constant,
-    Heuristic,
-    Outcome,
-    VerifyTimes,
-    best_gamma,
-    expected_speedup,
-    schedule_of,
-)
+from specviz.engine.schedule import Auto, Constant, Heuristic, Outcome, schedule_of
 from specviz.metrics import theory
 from tests.fakes import generated, near_copy, new_ids, run_method, steps, tiny_llama
 
@@ -165,6 +157,39 @@ def test_acceptance_estimate_counts_judged_positions():
     assert schedule.acceptance_rate == pytest.approx(0.7)
     schedule.learn(Outcome(5, 5, 2, 0.001, 0.005))
     assert schedule.acceptance_rate == pytest.approx(4.8 / 7)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "expected"), [(3, (2.8 + 2) / 6), (2, (2.8 + 2) / 6), (1, (2.8 + 1) / 6)]
+)
+def test_loose_end_is_left_out_of_the_acceptance_estimate(accepted, expected):
+    """Three proposed: only the first two count."""
+    schedule = Auto(5)
+    schedule.learn(Outcome(5, 3, accepted, 0.001, 0.005, loose_end=True))
+    assert schedule.acceptance_rate == pytest.approx(expected)
+
+
+def test_auto_is_not_trapped_where_short_drafts_are_all_loose():
+    """Half a token per draft token, and a cut word at the end that is nearly always refused."""
+    dice, schedule, gammas = random.Random(1), Auto(5), []
+    for _ in range(60):
+        gamma = schedule.gamma
+        gammas.append(gamma)
+        proposed = (gamma + 1) // 2
+        accepted = 0
+        while accepted < proposed and dice.random() < (0.8 if accepted < proposed - 1 else 0.1):
+            accepted += 1
+        seconds = (0.0004 * gamma, 0.005 * (1 + 0.06 * proposed))
+        schedule.learn(Outcome(gamma, proposed, accepted, *seconds, loose_end=True))
+    assert min(gammas[10:]) >= 4
+    assert sum(gammas[20:]) / 40 > 6
+
+
+def test_expected_speedup_with_another_rate_at_the_end():
+    """Three tokens, α = 0.5, the last with 0.1: 1 + 0.5 + 0.25 + 0.25·0.1 for a step of v = 1."""
+    found = expected_speedup(0.5, 3, 0.0, lambda k: 1.0, last=0.1)
+    assert found == pytest.approx(1.775)
+    assert expected_speedup(0.5, 1, 0.0, lambda k: 1.0, share=0.5, last=0.1) == 1.05
 
 
 def test_verify_times_give_the_line_through_the_medians():

@@ -52,6 +52,8 @@ class Draft:
         sources: where each token came from.
         num_forwards: forward passes of the drafter in this step.
         num_unsent: tokens drafted beyond ``ids``.
+        loose_end: whether the last token may be a word cut short by γ, which the target would
+            have said in one token (drafters with other tokens).
     """
 
     ids: tuple[int, ...] = ()
@@ -60,6 +62,7 @@ class Draft:
     sources: tuple[Source | None, ...] = ()
     num_forwards: int = 0
     num_unsent: int = 0
+    loose_end: bool = False
 
     def distribution(self) -> Tensor | None:
         """q of each drafted token (G, V), None where the drafter has none."""

@@ -78,6 +78,7 @@ class Universal(Drafter):
             sources=sources,
             num_forwards=forwards,
             num_unsent=len(found) - len(sent),
+            loose_end=len(pieces) == gamma and len(found) == len(sent),
         )
 
     @property
