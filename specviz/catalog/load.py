@@ -197,7 +197,10 @@ def _load(place: Place, device: str, dtype: str, status: Status) -> LoadedModel:
 def _load_module(place: Place, facts: ModelFacts, device: str, dtype: str) -> Any:
     options: dict[str, Any] = {"dtype": DTYPES[dtype], "local_files_only": True}
     if device.startswith("cuda") and _too_large(facts, device, dtype):
-        options["device_map"] = "auto"  # spread by accelerate over GPUs and memory
+        forget_models()  # what no run holds any more makes room
+        torch.cuda.empty_cache()
+        if _too_large(facts, device, dtype):
+            options["device_map"] = "auto"  # spread by accelerate over GPUs and memory
     loader = AutoModelForCausalLM
     if facts.is_drafter:
         loader = _drafter_class(place)

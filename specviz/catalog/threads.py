@@ -14,6 +14,9 @@ import torch
 
 from specviz.engine.language_model import LanguageModel
 
+ALL_THREADS = (
+    torch.get_num_threads()
+)  # as the process started; a run in another thread may lower it
 _WIDTHS = (1, 6)  # one plain step and one verification of five drafts
 _MAX_ROUNDS = 5
 _MAX_SECONDS = 0.6  # per number of threads
@@ -34,14 +37,14 @@ class ThreadChoice:
         return f"{self.num_threads} thread(s) (measured {figures})"
 
 
-def choose_threads(model: LanguageModel) -> ThreadChoice | None:
+def choose_threads(model: LanguageModel, all_threads: int = ALL_THREADS) -> ThreadChoice | None:
     """Measure one thread against all and set ``model.num_threads``; None off the CPU."""
     if model.device.type != "cpu":
         return None
     before = torch.get_num_threads()
     seconds: dict[int, float] = {}
     try:
-        for count in sorted({1, before}):
+        for count in sorted({1, all_threads}):
             torch.set_num_threads(count)
             seconds[count] = _seconds_per_step(model, min(seconds.values(), default=math.inf))
     finally:
