@@ -96,14 +96,22 @@ function svVisible(text) {
   });
 }
 
-// How a token is drawn: its text, with signs for blanks; `breaks` = a new line follows.
+// How a token is drawn: the text in its box, with signs for blanks; what stands before and after
+// the box (a blank before a word, the line break of a newline, so that lines break there and not
+// in the box); whether it is a sign only; whether a line may break inside.
 function svFace(token) {
   const text = token.x || "";
-  if (token.h && !text) return { text: "\u27e8" + svHex(token.h) + "\u27e9", sign: true };
-  if (!text) return { text: "\u2205", sign: true };
-  if (/^[ \u00a0]+$/.test(text)) return { text: "\u2423".repeat(text.length), sign: true };
-  const face = svVisible(text.replace(/\r\n|\n|\r/g, "\u21b5\n").replace(/\t/g, "\u21e5\t"));
-  return { text: face, sign: /^[\s\u21b5\u21e5]+$/.test(face) };
+  const face = (shown, more) => ({ before: "", text: shown, after: "", sign: true, wide: false, ...more });
+  if (token.h && !text) return face("\u27e8" + svHex(token.h) + "\u27e9");
+  if (!text) return face("\u2205");
+  if (/^[ \u00a0]+$/.test(text)) return face("\u2423".repeat(text.length));
+  const before = /^ [^ ]/.test(text) ? " " : "";
+  const after = (/^[^\n]*?(\n+)$/.exec(text) || ["", ""])[1];
+  const middle = text.slice(before.length, text.length - after.length);
+  const shown = svVisible(middle.replace(/\n/g, "\u21b5\n").replace(/\t/g, "\u21e5\t"))
+    + "\u21b5".repeat(after.length);
+  const sign = /^[\s\u21b5\u21e5]+$/.test(shown);
+  return { before, text: shown, after, sign, wide: shown.length > 24 || /\n/.test(shown) };
 }
 
 function svHex(hex) {

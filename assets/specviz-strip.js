@@ -1,6 +1,6 @@
 // The strip of one lane: a column per step. Above the line its tokens, below it its time.
 
-const SV_STRIP = { height: 138, time: 44, gutter: 48, top: 6, axis: 1 };
+const SV_STRIP = { height: 138, time: 44, gutter: 54, top: 6, axis: 1 };
 
 class SvStrip {
   constructor(parent, place, host) {

@@ -1,7 +1,7 @@
 // The token text of one lane: boxes in blocks, so that a long run stays cheap to lay out.
 
-const SV_BLOCK_STEPS = 40; // a block ends at the next end of a line or sentence
-const SV_BLOCK_LIMIT = 80; // and without one here, with an early line break
+const SV_BLOCK_STEPS = 40; // a block ends at the next newline
+const SV_BLOCK_LIMIT = 120; // and without one at the next end of a sentence
 
 function svNode(tag, name, parent) {
   const node = document.createElement(tag);
@@ -9,6 +9,7 @@ function svNode(tag, name, parent) {
   if (parent) parent.appendChild(node);
   return node;
 }
+const SV_SHORT_BLOCKS = 4; // beyond these, blocks out of sight are not laid out
 
 // Write a text only where it changed: writing the same text again would cost a layout.
 function svSet(node, text) {
@@ -16,6 +17,19 @@ function svSet(node, text) {
     node.textContent = text;
     node.svText = text;
   }
+}
+
+// A token's box, and what stands before and after it.
+function svBox(token, kind, parent) {
+  const face = svFace(token);
+  const first = !parent.previousSibling && !parent.firstChild && parent.closest(".sv-block + .sv-block");
+  if (face.before && !first) parent.appendChild(document.createTextNode(face.before));
+  const node = svNode("span", "sv-t sv-" + kind, parent);
+  node.textContent = face.text;
+  if (face.sign) node.classList.add("sv-sign");
+  if (face.wide) node.classList.add("sv-wide");
+  if (face.after) parent.appendChild(document.createTextNode(face.after));
+  return node;
 }
 
 class SvText {
@@ -40,9 +54,8 @@ class SvText {
     (start.prompt || []).forEach(([x, h], index) => {
       const node = svNode("span", "sv-pt", this.prompt);
       const face = svFace({ x, h });
-      node.textContent = face.text;
+      node.textContent = face.before + face.text + face.after;
       node.dataset.p = index;
-      if (face.sign) node.classList.add("sv-sign");
     });
   }
 
@@ -62,29 +75,28 @@ class SvText {
     for (const token of step.tok) this.addToken(token, span);
     this.spans.push(span);
     block.end = this.spans.length;
-    block.closed = /[\n.!?]["\u201d']?\s*$/.test(svKeptText(step.tok));
+    const text = svKeptText(step.tok);
+    block.closed = /\n$/.test(text);
+    block.pause = /[.!?]["\u201d']?\s*$/.test(text) || block.end - block.begin > 2 * SV_BLOCK_LIMIT;
   }
 
   // The block for the next step, as {node, begin, end, part}: `part` steps of it are visible.
   openBlock() {
     const last = this.blocks[this.blocks.length - 1];
-    const size = last ? last.end - last.begin : SV_BLOCK_LIMIT;
-    if (size < SV_BLOCK_STEPS || (size < SV_BLOCK_LIMIT && !last.closed)) return last;
+    const size = last ? last.end - last.begin : 0;
+    const full = last && ((size >= SV_BLOCK_STEPS && last.closed)
+      || (size >= SV_BLOCK_LIMIT && last.pause));
+    if (last && !full) return last;
     const at = this.spans.length;
     const block = { node: svNode("div", "sv-block", this.box), begin: at, end: at, part: 0 };
     this.blocks.push(block);
+    this.box.classList.toggle("sv-long", this.blocks.length > SV_SHORT_BLOCKS);
     return block;
   }
 
-  // A token's box; the blank before a word stands in front of the box, where a line can break.
   addToken(token, span) {
-    const face = svFace(token);
-    const apart = /^ [^ ]/.test(face.text);
-    if (apart) span.appendChild(document.createTextNode(" "));
-    const node = svNode("span", "sv-t sv-" + (SV_FATES[token.f] || "drafted"), span);
+    const node = svBox(token, SV_FATES[token.f] || "drafted", span);
     if (svLossy(token)) node.classList.add("sv-lossy");
-    node.textContent = apart ? face.text.slice(1) : face.text;
-    if (face.sign) node.classList.add("sv-sign");
     node.dataset.k = this.tokens.length;
     this.tokens.push({ token, step: this.spans.length, node });
   }
@@ -105,13 +117,7 @@ class SvText {
     this.drop();
     if (!pending || !pending.x.length) return;
     this.ghost = svNode("span", "sv-step sv-ghost", this.openBlock().node);
-    for (const [x, h] of pending.x) {
-      const node = svNode("span", "sv-t sv-drafted", this.ghost);
-      const { text } = svFace({ x, h });
-      const apart = /^ [^ ]/.test(text);
-      if (apart) this.ghost.insertBefore(document.createTextNode(" "), node);
-      node.textContent = apart ? text.slice(1) : text;
-    }
+    for (const [x, h] of pending.x) svBox({ x, h }, "drafted", this.ghost);
     if (follow) this.toEnd();
   }
 

@@ -216,8 +216,10 @@ class SvViewer {
   fit() {
     const width = this.root.clientWidth;
     const sizes = [[480, "xs"], [700, "s"], [1000, "m"]];
+    const ends = this.lanes.filter((lane) => lane.text.atEnd());
     this.root.dataset.size = (sizes.find(([limit]) => width < limit) || [0, "l"])[1];
     this.draw();
+    for (const lane of ends) lane.text.toEnd();
   }
 
   colours() {

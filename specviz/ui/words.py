@@ -12,8 +12,8 @@ from specviz.ui.protocol import dumps
 from specviz.ui.state import Menu
 from specviz.ui.viewer import script
 
-PREFIXES = ("sv_title", "sv_tagline", "sv_hidden", "sv_refused", "sv_replay", "sv_read", "sv_about")
-PREFIXES += ("sv_trace_about", "sv_examples", "sv_method_line", "sv_lossless", "sv_lossy")
+PREFIXES = ("sv_title", "sv_tagline", "sv_hidden", "sv_refused", "sv_replay", "sv_read")
+PREFIXES += ("sv_trace_about", "sv_lossless", "sv_lossy")
 
 
 def word(
