@@ -196,6 +196,8 @@ def _load(place: Place, device: str, dtype: str, status: Status) -> LoadedModel:
 
 def _load_module(place: Place, facts: ModelFacts, device: str, dtype: str) -> Any:
     options: dict[str, Any] = {"dtype": DTYPES[dtype], "local_files_only": True}
+    if dtype == "float64":
+        options["experts_implementation"] = "eager"  # the grouped kernel knows no float64
     if device.startswith("cuda") and _too_large(facts, device, dtype):
         forget_models()  # what no run holds any more makes room
         torch.cuda.empty_cache()

@@ -11,12 +11,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from specviz import runs
 from specviz.catalog import load as module
 from specviz.catalog.devices import pick_device, pick_dtype
 from specviz.catalog.folders import ROOT
 from specviz.catalog.load import forget_models, load, load_tokenizer
 from specviz.catalog.locate import locate
 from specviz.catalog.threads import choose_threads
+from specviz.config import RunRequest
 from specviz.engine.language_model import LanguageModel
 from specviz.errors import ModelError, SettingError
 from tests.checkpoints import edit_config, save_checkpoint
@@ -170,3 +172,8 @@ def test_thread_choice_is_measured_and_leaves_the_process_as_it_was(
     assert choice is not None and set(choice.seconds) == {1, 4}
     assert choice.num_threads == model.num_threads == min(choice.seconds, key=choice.seconds.get)
     assert used == [1, 4, 2]
+
+
+def test_mixtures_of_experts_in_mtp_layers_run_in_float64() -> None:
+    request = RunRequest.of("mtp_layers", "Once", max_new_tokens=4, dtype="float64")
+    assert len(runs.run(request).output_ids) == 4  # the grouped kernel of torch knows no float64
