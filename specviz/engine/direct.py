@@ -62,12 +62,13 @@ class DirectLayers:
         """
         stop = start + hidden.shape[0]
         cache.reserve(stop)
-        masks: dict[int | None, Tensor | None] = {}
+        masks: dict[tuple[int | None, int], Tensor | None] = {}
         for index in range(first, last):
             layer = self.layers[index]
-            if layer.window not in masks:
-                masks[layer.window] = self._mask(start, stop, layer.window)
-            hidden = self._block(hidden, layer, index, cache, start, masks[layer.window])
+            key = (layer.window, layer.num_heads // layer.num_kv_heads)
+            if key not in masks:
+                masks[key] = self._mask(start, stop, *key)
+            hidden = self._block(hidden, layer, index, cache, start, masks[key])
         return hidden
 
     def _block(
@@ -122,14 +123,17 @@ class DirectLayers:
             queries,
             keys_all[None, :, low:stop],
             values_all[None, :, low:stop],
-            attn_mask=mask if mask is None or group == 1 else mask.repeat(group, 1),
+            attn_mask=mask,
             scale=layer.scaling,
         )
         mixed = mixed.view(kv_heads, group, n, dim).permute(2, 0, 1, 3).reshape(n, heads * dim)
         return F.linear(mixed, layer.out, layer.out_bias)
 
-    def _mask(self, start: int, stop: int, window: int | None) -> Tensor | None:
-        """Additive mask (n, stop); None for one token, which may look at all that is kept."""
+    def _mask(self, start: int, stop: int, window: int | None, group: int) -> Tensor | None:
+        """Additive mask (group · n, stop) for the queries of a key/value head, stacked.
+
+        None for one token, which may look at all that is kept.
+        """
         if stop - start == 1:
             return None
         columns = torch.arange(stop, device=self.device)
@@ -138,7 +142,7 @@ class DirectLayers:
         if window is not None and stop > window:
             hidden = hidden | (columns <= rows - window)
         mask = torch.zeros(stop - start, stop, dtype=self.dtype, device=self.device)
-        return mask.masked_fill_(hidden, float("-inf"))
+        return mask.masked_fill_(hidden, float("-inf")).repeat(group, 1)
 
     def rotary(self, kind: str, start: int, stop: int) -> tuple[Tensor, Tensor]:
         """Cosines and signed sines (n, 1, rotated part of D) of the positions."""
