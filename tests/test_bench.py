@@ -105,7 +105,7 @@ def test_json_holds_every_round() -> None:
     assert {"processor", "date", "cores", "torch"} <= document["machine"].keys()
 
 
-def test_writing_replaces_the_section_of_this_processor_only(tmp_path: Path) -> None:
+def test_writing_replaces_the_section_of_this_processor_and_format_only(tmp_path: Path) -> None:
     path = tmp_path / "BENCHMARKS.md"
     path.write_text("# Old\n\n## Another processor\n\n- kept\n\n### t\n\n| a |\n", encoding="utf-8")
     bench.write_markdown([result()], path)
@@ -115,6 +115,9 @@ def test_writing_replaces_the_section_of_this_processor_only(tmp_path: Path) -> 
     assert "| speculative | 5 |" in once
     bench.write_markdown([result()], path)
     assert path.read_text(encoding="utf-8") == once
+    bench.write_markdown([result(dtype="bfloat16")], path)
+    both = path.read_text(encoding="utf-8")
+    assert both.startswith(once.rstrip()) and both.count("\n## ") == 3
 
 
 # What is run

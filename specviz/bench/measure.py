@@ -152,6 +152,7 @@ def _result(
         target=run.target.place.id,
         draft=run.draft.place.id if run.draft is not None else None,
         device=run.target.device,
+        dtype=run.target.dtype,
         gamma=None if method == "plain" else run.plan.request.config.gamma,
         num_tokens=sum(len(entrant.ids) for entrant in entrants),
         num_prompts=len(entrants),

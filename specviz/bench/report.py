@@ -21,7 +21,8 @@ FORMAT, VERSION = "specviz.bench", 1
 RESULTS_FILE = ROOT / "BENCHMARKS.md"
 HOW_TO_READ = """# Benchmarks
 
-Written by `python -m specviz bench --write`; do not edit. One section per processor.
+Written by `python -m specviz bench --write`; do not edit. One section per processor and
+number format.
 
 How to read it: in one process and interleaved, each method is run four ways on the same prompts
 with the same draft length, greedily.
@@ -64,10 +65,12 @@ def document_of(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def write_markdown(results: Sequence[Result], path: Path = RESULTS_FILE) -> None:
-    """Put the results into the file; sections of other processors stay."""
+    """Put the results into the file; sections of other processors and formats stay."""
     facts = machine(results)
-    title = str(facts["processor"])
-    lines = [f"- {name}: {value}" for name, value in facts.items() if name != "processor"]
+    title = f"{facts['processor']}, {facts['dtype']}"
+    lines = [
+        f"- {name}: {value}" for name, value in facts.items() if name not in ("processor", "dtype")
+    ]
     tables = [
         f"### {_heading(target, ran)}\n\n{_markdown_table(_cells(ran))}"
         for target in dict.fromkeys(result.target for result in results)
@@ -84,11 +87,13 @@ def write_markdown(results: Sequence[Result], path: Path = RESULTS_FILE) -> None
 
 def machine(results: Sequence[Result]) -> dict[str, Any]:
     """When and on what the results were measured."""
-    devices = {result.device for result in results if result.refusal is None}
-    threads = sorted({r.threads for r in results if r.threads is not None})
+    ran = [result for result in results if result.refusal is None]
+    devices = {result.device for result in ran}
+    threads = sorted({result.threads for result in ran if result.threads is not None})
     load = os.getloadavg()[1] if hasattr(os, "getloadavg") else None
     return {
         "processor": _processor(devices),
+        "dtype": ", ".join(sorted({result.dtype for result in ran})) or None,
         "date": datetime.now(UTC).date().isoformat(),
         "cores": os.cpu_count(),
         "threads used": ", ".join(map(str, threads)) or None,

@@ -29,7 +29,7 @@ class Result:
 
     Attributes:
         method, target, draft: keys and ids, the draft None where there is none.
-        device: where it ran, ``cpu`` or ``cuda:0``.
+        device, dtype: where and in which number format it ran: ``cpu`` or ``cuda:0``, ``float32``.
         gamma: draft length of both sides, None for plain decoding.
         num_tokens: new tokens of all prompts together, in one round.
         differences: per prompt the first index where ``generate()`` gives another id, else None.
@@ -42,6 +42,7 @@ class Result:
     target: str
     draft: str | None = None
     device: str = "cpu"
+    dtype: str = "float32"
     gamma: int | None = None
     num_tokens: int = 0
     num_prompts: int = 0
