@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import specviz
 from specviz import live, runs
+from specviz.catalog import load as loading
 from specviz.cli import main
 from specviz.comparison import (
     Comparison,
@@ -27,6 +29,7 @@ from specviz.config import RunRequest
 from specviz.errors import MethodError, PairError, PromptError, SettingError
 from specviz.events import Event, Fate, Finished, Prefilled, TopToken, Verified
 from specviz.turns import turns
+from tests.checkpoints import save_checkpoint
 from tests.trace.sample_runs import drafted, header, own, run, sized, step
 
 STORY = "Write a story about a brave fox named Lila."
@@ -289,6 +292,19 @@ def test_a_slow_first_call_changes_no_speed_up(monkeypatch: pytest.MonkeyPatch) 
     found = specviz.compare(["plain", "plain"], STORY, max_new_tokens=24, repeats=5)
     assert len(calls) == 11  # warm-up once, then twice five runs
     assert 0.7 < found.row("plain (2)").speedup.median < 1.4
+
+
+def test_loading_is_shown_apart_and_in_no_speed(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # U25: a loader that takes its time.
+    real = loading._load_module
+    monkeypatch.setattr(loading, "_load_module", lambda *a: time.sleep(1.0) or real(*a))
+    options = {"target": str(save_checkpoint(tmp_path)), "max_new_tokens": 12}
+    found = specviz.compare(["prompt_lookup"], "the cat sat on the mat", repeats=2, **options)
+    for row in found.to_dict()["methods"]:
+        assert row["load_s"] >= 1.0 and row["decode_s"] + row["prefill_s"] < 0.9
+        assert row["tokens_per_second"]["low"] > 12
 
 
 def test_stop_ends_the_race_within_the_run() -> None:
