@@ -90,23 +90,27 @@ def pretrain(
         main = read_out(model, passed.hidden, targets, compiled=compiled)
         loss, figures = main, {"final": main.detach()}
         if exits:
-            extra, figures_at_exits = exit_losses(passed, chosen, targets)
-            loss, figures = main + extra, figures | figures_at_exits
+            extra, at_exits = _exit_losses(model, passed, chosen, targets, compiled=compiled)
+            loss, figures = main + extra, figures | at_exits
         return Step(loss, ids.numel(), figures)
-
-    def exit_losses(
-        passed: Trunk, chosen: tuple[int, ...], targets: Tensor
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        first, second = (
-            read_out(model, passed.exits[layer], targets, compiled=compiled) for layer in chosen
-        )
-        figures = {
-            f"exit{layer}": x.detach() for layer, x in zip(chosen, (first, second), strict=True)
-        }
-        return MAIN_EXIT_WEIGHT * first + OTHER_EXIT_WEIGHT * second, figures
 
     def validate() -> str:
         loss = held_out_loss(model, held_out_batches, compiled=compiled)
         return f"{loss:.4f} nats/token"
 
     TrainingLoop(model, take_step, plan, validate=validate if held_out else None).run()
+
+
+def _exit_losses(
+    model: PreTrainedModel,
+    passed: Trunk,
+    chosen: tuple[int, ...],
+    targets: Tensor,
+    *,
+    compiled: bool,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    first, second = (
+        read_out(model, passed.exits[layer], targets, compiled=compiled) for layer in chosen
+    )
+    figures = {f"exit{layer}": x.detach() for layer, x in zip(chosen, (first, second), strict=True)}
+    return MAIN_EXIT_WEIGHT * first + OTHER_EXIT_WEIGHT * second, figures
