@@ -106,11 +106,11 @@ function svFace(token) {
   if (!text) return face("\u2205");
   if (/^[ \u00a0]+$/.test(text)) return face("\u2423".repeat(text.length));
   const before = /^ [^ ]/.test(text) ? " " : "";
-  const after = (/^[^\n]*?(\n+)$/.exec(text) || ["", ""])[1];
+  const after = (/^[^\n]*?(\n+ *)$/.exec(text) || ["", ""])[1];
   const middle = text.slice(before.length, text.length - after.length);
   const shown = svVisible(middle.replace(/\n/g, "\u21b5\n").replace(/\t/g, "\u21e5\t"))
-    + "\u21b5".repeat(after.length);
-  const sign = /^[\s\u21b5\u21e5]+$/.test(shown);
+    + after.replace(/\n/g, "\u21b5").replace(/ /g, "\u2423");
+  const sign = /^[\s\u21b5\u21e5\u2423]+$/.test(shown);
   return { before, text: shown, after, sign, wide: shown.length > 24 || /\n/.test(shown) };
 }
 

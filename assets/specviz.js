@@ -100,7 +100,8 @@ class SvViewer {
   }
 
   sentence([code, sentence]) {
-    return sentence || this.say("sv_error_" + code);
+    const text = sentence || this.say("sv_error_" + code);
+    return text.charAt(0).toUpperCase() + text.slice(1);
   }
 
   // ---- news from the feed ---------------------------------------------------------------------

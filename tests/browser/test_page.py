@@ -133,7 +133,7 @@ def test_a_refusal_is_a_sentence_and_changes_nothing_else(pilot: Pilot) -> None:
     kept = pilot.copied()
     pilot.run(prompt="   ", wait=False)
     page.wait_for_selector(".sv-alert:visible")
-    assert page.locator(".sv-alert").inner_text() == "the prompt is empty; type some text"
+    assert page.locator(".sv-alert").inner_text() == "The prompt is empty; type some text"
     assert pilot.copied() == kept
     pilot.run(prompt="Fine again")
     assert not page.locator(".sv-alert").is_visible()

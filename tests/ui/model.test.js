@@ -53,6 +53,7 @@ test("every token has a face, blanks and hidden characters have signs", () => {
   assert.equal(face(" ").text, "\u2423");
   assert.deepEqual([face("\n").text, face("\n").after], ["\u21b5", "\n"]);
   assert.deepEqual([face(".\n\n").text, face(".\n\n").after], [".\u21b5\u21b5", "\n\n"]);
+  assert.deepEqual([face("\n  ").text, face("\n  ").after], ["\u21b5\u2423\u2423", "\n  "]);
   assert.equal(face("\t").text, "\u21e5\t");
   assert.equal(face("").text, "\u2205");
   assert.deepEqual([face(" fox").before, face(" fox").text], [" ", "fox"]);
@@ -67,9 +68,10 @@ test("every token has a face, blanks and hidden characters have signs", () => {
 });
 
 test("a box with what stands around it shows the whole token", () => {
-  for (const x of ["a", " a", " a\n", "\n", "a\nb", "\n\n", " \n"]) {
+  for (const x of ["a", " a", " a\n", "\n", "a\nb", "\n\n", " \n", "\n   ", ",\n  "]) {
     const face = model.svFace({ x });
-    const back = (face.before + face.text + face.after).replace(/\u21b5/g, "").replace(/\u2423/g, " ");
+    const text = face.text.replace(/\u21b5/g, "").replace(/\u2423/g, face.after ? "" : " ");
+    const back = face.before + text + face.after;
     assert.equal(back, x, JSON.stringify(x));
   }
 });
