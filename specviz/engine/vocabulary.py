@@ -124,7 +124,7 @@ class TextTail:
 class GrowingIds:
     """The draft model's ids of a growing text; only its last part is encoded anew.
 
-    Invariant: ``_fixed`` encodes the first ``_num_chars`` characters, which end before a word, and
+    Invariant: ``_fixed`` encodes the first ``_num_chars`` characters, and
     encoding what follows by itself gave the same ids as encoding both together.
     """
 
@@ -142,9 +142,11 @@ class GrowingIds:
         return self._fixed + encoded
 
     def _fix(self, tail: str, encoded: list[int]) -> list[int]:
-        """Split at a word in the last third, if that changes no id."""
+        """Split in the last third, before a word if there is one, unless that changes an id."""
         ids = self._fixed + encoded
         cut = tail.find(" ", 2 * len(tail) // 3)
+        if cut < 0:
+            cut = 2 * len(tail) // 3  # a script without blanks
         if cut > 0 and not tail[cut - 1].isspace():
             first = self._side.encode(tail[:cut])
             if first + self._side.encode(tail[cut:]) == encoded:

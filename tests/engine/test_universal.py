@@ -198,6 +198,17 @@ def test_good_draft_is_accepted_whatever_the_text(prompt):
     assert_no_special(events)
 
 
+def test_text_without_blanks_is_drafted_to_its_end():
+    text = PROMPTS[-1] * 9
+    ids = TARGET_TOKENS(text)["input_ids"]
+    parts = parts_of(
+        Reciter(ids, len(TARGET_TOKENS)), knowing(text), gamma=6, max_new_tokens=len(ids) - 30
+    )
+    found = steps(run_method("universal", parts, ids[:30]))
+    assert [i for step in found for i in step.committed_ids] == ids[30:]
+    assert sum(len(step.accepted) for step in found[-20:]) > 25
+
+
 def test_no_more_tokens_than_gamma_are_sent_and_the_rest_is_counted():
     """The draft model says long words in one token each; the target needs many."""
     words = byte_tokenizer(["catalogue moonlight"] * 40, 310)
@@ -382,8 +393,11 @@ def test_only_the_end_of_the_text_is_fed_and_encoded_anew():
     assert max(encoded) < len(text) / 2 and len(encoded) < 3 * len(found)
 
 
-def test_growing_ids_equal_the_encoding_of_the_whole():
-    text = "the cat sat on the mat, then the rat – ranté 🙂 –\n\n  swims home. " * 6
+@pytest.mark.parametrize(
+    "text",
+    ["the cat sat on the mat, then the rat – ranté 🙂 –\n\n  swims home. " * 6, PROMPTS[-1] * 9],
+)
+def test_growing_ids_equal_the_encoding_of_the_whole(text):
     growing = GrowingIds(VOCABULARY.draft)
     for end in range(1, len(text), 7):
         assert growing.follow(text[:end]) == VOCABULARY.draft.encode(text[:end])

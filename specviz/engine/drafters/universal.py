@@ -36,7 +36,7 @@ METHOD = MethodCard(
     settings=("gamma", "schedule", "confidence"),
     order=60,
 )
-LOOKBACK = 8  # tokens before the new text that are encoded with it
+LOOKBACK, MAX_LOOKBACK = 8, 32  # tokens before the new text that are encoded with it
 
 
 class Universal(Drafter):
@@ -126,7 +126,8 @@ class Universal(Drafter):
         for index in range(len(ids) - 1, -1, -1):
             if ids[index] in side.special_ids:
                 return index + 1
-            if len(ids) - index >= LOOKBACK and side.starts_word(ids[index]):
+            length = len(ids) - index
+            if length >= MAX_LOOKBACK or (length >= LOOKBACK and side.starts_word(ids[index])):
                 return index
         return 0
 
