@@ -96,7 +96,13 @@ COMMANDS: tuple[Callable[[Subparsers], None], ...] = (
 def _serve(options: argparse.Namespace) -> int:
     from specviz.ui.build import launch
 
-    launch(host=options.host, port=options.port, share=options.share)
+    try:
+        launch(host=options.host, port=options.port, share=options.share)
+    except OSError as error:
+        raise SettingError(
+            f"the app cannot listen on port {options.port} of {options.host} ({error}); "
+            "choose another one (--port)"
+        ) from None
     return DONE
 
 

@@ -257,6 +257,20 @@ def test_no_command_is_serve(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
+def test_a_port_in_use_is_refused_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from specviz.ui import build
+
+    def taken(**options: Any) -> None:
+        raise OSError("Cannot find empty port in range: 7860-7860.")
+
+    monkeypatch.setattr(build, "launch", taken)
+    assert main(["serve"]) == 2
+    err = capsys.readouterr().err
+    assert "cannot listen on port 7860 of 127.0.0.1" in err and err.count("\n") == 1
+
+
 # A fresh Python
 
 
