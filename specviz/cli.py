@@ -100,8 +100,8 @@ def _serve(options: argparse.Namespace) -> int:
         launch(host=options.host, port=options.port, share=options.share)
     except OSError as error:
         raise SettingError(
-            f"the app cannot listen on port {options.port} of {options.host} ({error}); "
-            "choose another one (--port)"
+            f"the app cannot listen on port {options.port} of {options.host} "
+            f"({str(error).split('. ')[0]}); choose another one (--port)"
         ) from None
     return DONE
 

@@ -135,6 +135,8 @@ def check_length(name: str, num_prompt_tokens: int, max_new_tokens: int, limit: 
 def effective_settings(plan: Plan) -> Mapping[str, Any]:
     """The settings in force, for the trace; those that the method has no use for are None."""
     used = set(plan.card.settings) | set(plan.drafting.settings)
+    if "mtp_layers" in plan.drafting.needs:
+        used.add("gamma")  # not chosen, but in force: the number of layers
     settings = dict(settings_of(plan.request.config))
     for name in METHOD_SETTINGS:
         if name not in used:

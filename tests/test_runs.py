@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -450,8 +449,10 @@ def test_a_request_must_be_a_request() -> None:
 
 
 def test_gamma_of_mtp_layers_is_their_number() -> None:
-    if "mtp_layers" not in METHODS:
-        pytest.skip("this method is not there yet")
-    plan = make_plan(replace(request("mtp_layers", gamma=9)))
-    assert plan.target.facts is not None
-    assert plan.request.config.gamma == plan.target.facts.num_mtp_layers
+    trace = runs.run(request("mtp_layers", gamma=9))
+    num_layers = make_plan(request("mtp_layers")).target.facts.num_mtp_layers  # type: ignore[union-attr]
+    assert trace.document["request"]["gamma"] == num_layers
+    assert {len(step.proposed) for step in trace.steps if not step.cut} <= set(
+        range(num_layers + 1)
+    )
+    assert max(len(step.proposed) for step in trace.steps) == num_layers
