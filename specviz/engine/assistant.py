@@ -104,8 +104,14 @@ class DirectAssistant:
 _prepared: WeakKeyDictionary[nn.Module, DirectLayers | None] = WeakKeyDictionary()
 
 
-def assistant_of(module: nn.Module) -> Assistant:
-    """The fastest way to run an assistant that agrees with its module; compared the first time."""
+def assistant_of(module: Any, device: torch.device) -> Assistant:
+    """The fastest way to run an assistant that agrees with its module; compared the first time.
+
+    Args:
+        device: that of the target; only the module's way moves states between devices.
+    """
+    if module.device != device:
+        return ModuleAssistant(module)
     if module not in _prepared:
         _prepared[module] = _checked(module)
     layers = _prepared[module]

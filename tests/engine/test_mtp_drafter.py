@@ -62,7 +62,7 @@ def test_greedy_ids_equal_generate(gemma, length):
 def test_the_direct_pass_serves_the_drafter_and_the_target_decides_nothing(small):
     module, drafter = small
     prompt = short(PROMPTS[30], VOCAB)
-    assert isinstance(assistant_of(drafter), DirectAssistant)
+    assert isinstance(assistant_of(drafter, drafter.device), DirectAssistant)
     runs = [
         proposals(prompt, run("mtp_drafter", module, drafter, prompt, direct=direct))
         for direct in (None, False)
@@ -73,7 +73,7 @@ def test_the_direct_pass_serves_the_drafter_and_the_target_decides_nothing(small
 def test_an_ordered_embedding_runs_through_the_module(small):
     drafter = fakes.gemma_assistant(small[0])
     drafter.config.use_ordered_embeddings = True
-    assert isinstance(assistant_of(drafter), ModuleAssistant)
+    assert isinstance(assistant_of(drafter, drafter.device), ModuleAssistant)
 
 
 @pytest.mark.parametrize("length", [1, 2, 12])

@@ -97,4 +97,5 @@ def build(parts: Parts) -> Drafter:
     assert parts.drafter_model is not None, "mtp_drafter needs the drafter of the target"
     config = parts.drafter_model.config.get_text_config()  # type: ignore[union-attr, operator]
     window = int(getattr(config, "sliding_window", 0) or 0)
-    return MtpDrafter(assistant_of(parts.drafter_model), parts.target, window)
+    assistant = assistant_of(parts.drafter_model, parts.target.device)
+    return MtpDrafter(assistant, parts.target, window)
