@@ -102,11 +102,11 @@ def build_tabs(page: Page, session: gr.State, viewer: gr.HTML, controls: Control
 
 def build_traces(page: Page, outputs: list[Any], session: gr.State) -> None:
     """Open a recorded run, or load a file."""
-    names = [path.stem for path in page.source.recorded()]
+    names = [(shelf.title(path), path.stem) for path in page.source.recorded()]
     with gr.Row(elem_classes="sv-traces"):
         recorded = gr.Dropdown(
             names,
-            value=names[0] if names else None,
+            value=names[0][1] if names else None,
             label=t("sv_trace_recorded"),
             elem_id="sv-recorded",
             visible=bool(names),

@@ -28,6 +28,12 @@ def read(path: str | Path) -> Trace:
     return trace
 
 
+def title(path: Path) -> str:
+    """A recorded run's name in menus: ``1-early-exit.json`` is "Early exit"."""
+    words = path.stem.lstrip("0123456789-").replace("-", " ").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
 def shelve(registry: Registry, trace: Trace, *, owner: str, name: str = "") -> Run:
     """Make a run of a trace, so that it can be drawn, saved and resynchronised like any other."""
     run = Run(owner=owner)

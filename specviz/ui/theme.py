@@ -31,6 +31,7 @@ def launch_options() -> dict[str, Any]:
     return {
         "theme": theme(),
         "css": (ASSETS / "specviz.css").read_text(encoding="utf-8"),
+        "favicon_path": str(ASSETS / "specviz.svg"),
         "i18n": catalog(),
         "ssr_mode": False,
         "run_history": False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -125,6 +126,40 @@ def test_stop_ends_the_run_and_the_page_stays_usable(pilot: Pilot, source: FakeR
     source.num_steps = 5
     pilot.run(prompt="Once more")
     assert pilot.copied().startswith("Once more")
+
+
+def test_closing_the_tab_ends_its_run(pilot: Pilot, source: FakeRuns) -> None:
+    """U39: no forward pass for a page that is gone."""
+    source.rate, source.num_steps = 20.0, 2000
+    page = pilot.open()
+    pilot.length(1000)
+    pilot.run(prompt="Never ending", wait=False)
+    pilot.settle("running")
+    closed = source.closed
+    page.close()
+    until = time.monotonic() + 3
+    while source.closed == closed and time.monotonic() < until:
+        time.sleep(0.02)
+    assert source.closed == closed + 1
+    assert not [t for t in threading.enumerate() if t.name.startswith("specviz-")]
+
+
+def test_a_run_that_waits_in_the_queue_can_be_stopped(pilot: Pilot, source: FakeRuns) -> None:
+    source.rate, source.num_steps = 20.0, 60
+    one, two = pilot.open(), pilot.open()
+    pilot.run(one, prompt="First", wait=False)
+    one.wait_for_function("() => document.querySelector('.sv').dataset.state === 'running'")
+    pilot.run(two, prompt="Second", wait=False)
+    two.wait_for_timeout(300)
+    two.click("#sv-stop")
+    two.wait_for_function("() => document.querySelector('#sv-status textarea').value === 'Stopped'")
+    pilot.settle("done", one)
+    forwards = source.forwards
+    two.wait_for_timeout(500)
+    assert source.forwards == forwards
+    source.rate = 0
+    pilot.run(two, prompt="Third")
+    assert pilot.copied(two).startswith("Third")
 
 
 def test_a_refusal_is_a_sentence_and_changes_nothing_else(pilot: Pilot) -> None:
