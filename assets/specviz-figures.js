@@ -60,6 +60,7 @@ class SvFigures {
   // What ran: method, where its numbers come from, models and settings.
   title(run, place) {
     const lane = run.lanes[place];
+    this.expected = !run.end && run.lanes.some((other) => other.key === "plain");
     this.words(run);
     this.name.textContent = lane ? lane.title : this.say("sv_nothing");
     this.badge.hidden = !lane;
@@ -117,7 +118,13 @@ class SvFigures {
       : this.say("sv_note_time", { t: this.show.ms(get("elapsed")) }));
     const shares = ["draft", "verify", "other"].map((part) => get(part));
     this.share(shares);
-    this.compare(lane && lane.compare);
+    this.compare(lane && lane.compare, this.without(lane));
+  }
+
+  // Why there is no comparison, for a lane that has none.
+  without(lane) {
+    if (lane && lane.key === "plain") return "sv_note_is_plain";
+    return this.expected ? "sv_note_plain_next" : "sv_note_no_plain";
   }
 
   share(shares) {
@@ -131,12 +138,12 @@ class SvFigures {
   }
 
   // Speed-up, and whether the ids equal plain decoding's.
-  compare(figures) {
+  compare(figures, without) {
     const known = figures && figures.speedup;
     svSet(this.gain.value, known ? this.show.number(figures.speedup, 2) + "\u00d7" : SV_DASH);
     this.gain.box.classList.toggle("sv-slow", Boolean(known && figures.verdict === "slower"));
     const word = known ? this.say("sv_verdict_" + figures.verdict) + " \u00b7 " : "";
-    svSet(this.gain.note, figures ? word + this.sameness(figures) : this.say("sv_note_no_plain"));
+    svSet(this.gain.note, figures ? word + this.sameness(figures) : this.say(without));
   }
 
   sameness(figures) {

@@ -58,8 +58,7 @@ class SvStrip {
     const focus = marked >= 0 ? marked : shown - 1;
     if (focus < this.first) this.first = focus;
     if (focus >= this.first + this.columns) this.first = focus - this.columns + 1;
-    if (shown <= this.columns && marked < 0) this.first = 0;
-    this.first = Math.max(0, this.first);
+    this.first = Math.max(0, Math.min(this.first, shown - this.columns));
     this.line = SV_STRIP.height - SV_STRIP.time - 2;
     this.cell = Math.min(15, (this.line - SV_STRIP.top) / this.rows);
   }

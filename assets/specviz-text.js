@@ -41,6 +41,8 @@ class SvText {
     this.prompt = svNode("span", "sv-prompt", this.box);
     this.ghost = null;
     this.blocks = [];
+    this.given = []; // boxes of the prompt's tokens
+    this.skipped = 0;
     this.spans = [];
     this.tokens = [];
     this.shown = 0;
@@ -48,14 +50,18 @@ class SvText {
   }
 
   // The prompt, dimmed, as the model sees it: one box per token.
-  start(start) {
+  start(start, skipped) {
     this.prompt.textContent = "";
+    this.skipped = start.skipped || 0;
+    this.given = [];
+    if (this.skipped) svNode("em", "sv-skipped", this.prompt).textContent = skipped;
     this.promptTexts = (start.prompt || []).map(([x]) => x);
     (start.prompt || []).forEach(([x, h], index) => {
       const node = svNode("span", "sv-pt", this.prompt);
       const face = svFace({ x, h });
       node.textContent = face.before + face.text + face.after;
       node.dataset.p = index;
+      this.given.push(node);
     });
   }
 
@@ -103,12 +109,12 @@ class SvText {
 
   // Mark a token of the context, counted from the start of the prompt.
   mark(at) {
-    const given = this.prompt.children;
-    if (at < 0) return;
-    if (at < given.length) return given[at].classList.add("sv-src");
-    const kept = this.tokens.filter((entry) => SV_KEPT.has(entry.token.f));
-    const entry = kept[at - given.length];
-    if (entry) entry.node.classList.add("sv-src");
+    const place = at - this.skipped;
+    if (place < 0) return;
+    const kept = () => this.tokens.filter((entry) => SV_KEPT.has(entry.token.f));
+    const over = place - this.given.length;
+    const node = over < 0 ? this.given[place] : (kept()[over] || {}).node;
+    if (node) node.classList.add("sv-src");
   }
 
   // Drafted tokens that are being verified right now.
@@ -168,7 +174,7 @@ class SvText {
   copy(event) {
     const range = window.getSelection();
     if (!range || range.isCollapsed) return;
-    const prompt = [...this.prompt.children].filter((node) => range.containsNode(node, true));
+    const prompt = this.given.filter((node) => range.containsNode(node, true));
     const picked = this.tokens.filter(({ node, step }) =>
       step < this.shown && range.containsNode(node, true));
     const head = prompt.map((node) => this.promptText(Number(node.dataset.p))).join("");

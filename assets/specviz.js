@@ -171,7 +171,7 @@ class SvViewer {
   grow(lane, data) {
     if (data.start && !lane.started) {
       lane.started = true;
-      lane.text.start(data.start);
+      lane.text.start(data.start, this.say("sv_prompt_skipped", { n: data.start.skipped }));
       if (lane.place === this.active) this.figures.title(this.feed.run, this.active);
     }
     const live = this.player.mode === "live" && !this.autoplays(this.feed.run);
@@ -208,6 +208,8 @@ class SvViewer {
     this.root.dataset.state = state;
     const sentence = run.error ? this.sentence(run.error) : "";
     this.figures.error(sentence);
+    this.figures.title(run, this.active);
+    this.draw();
     if (run.kind === "live") this.announce(sentence || this.say("sv_state_" + state));
   }
 

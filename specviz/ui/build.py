@@ -23,16 +23,20 @@ from specviz.ui.theme import launch_options
 from specviz.ui.viewer import step_viewer
 from specviz.ui.words import about_traces, header, reading, words
 
+LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 LIGHT: dict[str, Any] = {**QUIET, "queue": False}
 
 
-def build_app(source: Source | None = None, registry: Registry | None = None) -> gr.Blocks:
+def build_app(
+    source: Source | None = None, registry: Registry | None = None, *, any_model: bool = False
+) -> gr.Blocks:
     """Build the page.
 
     Args:
         source: ``specviz.runs`` unless a test hands in a stand-in.
         registry: where runs are kept; a fresh one by default.
+        any_model: whether visitors may name models outside the catalogue, local folders included.
     """
     source = source or default_source()
     page = Page(source, registry or Registry())
@@ -42,13 +46,14 @@ def build_app(source: Source | None = None, registry: Registry | None = None) ->
         words(header())
         with gr.Row(elem_classes="sv-main", equal_height=False):
             with gr.Column(scale=0, min_width=330, elem_classes="sv-side"):
-                controls = build_controls(source)
+                controls = build_controls(source, any_model=any_model)
             with gr.Column(scale=1, min_width=320, elem_classes="sv-stage"):
                 viewer = step_viewer(
                     first_message(first), server_functions(page), elem_id="sv-viewer"
                 )
                 plots = build_tabs(page, session, viewer, controls)
         wire(page, controls, [viewer, controls.status, session, *plots], session)
+        wire_menus(source, controls, any_model)
         app.unload(page.leave)
     return app
 
@@ -121,7 +126,6 @@ def build_traces(page: Page, outputs: list[Any], session: gr.State) -> None:
 
 def wire(page: Page, controls: Controls, outputs: list[Any], session: gr.State) -> None:
     """Connect the controls."""
-    source = page.source
     run = controls.run.click(
         page.run,
         [session, *controls.inputs],
@@ -133,7 +137,11 @@ def wire(page: Page, controls: Controls, outputs: list[Any], session: gr.State) 
         api_visibility="private",
     )
     controls.stop.click(page.stop, None, controls.status, cancels=[run], **LIGHT)
-    updates = partial(tab_run.menu_updates, source)
+
+
+def wire_menus(source: Source, controls: Controls, any_model: bool) -> None:
+    """Menus and examples follow target and method."""
+    updates = partial(tab_run.menu_updates, source, any_model)
     choice = [controls.target, controls.method]
     for menu in choice:
         menu.input(updates, choice, controls.menus, **LIGHT)
@@ -157,12 +165,15 @@ def launch(
 ) -> gr.Blocks:
     """Build the page and serve it.
 
+    Models outside the catalogue can be named only where nobody but this machine is served.
+
     Args:
         host, port, share: as for ``python -m specviz serve``; port None = the first free one.
         source: a stand-in for ``specviz.runs``, in tests.
         options: more arguments of ``Blocks.launch``.
     """
-    app = build_app(source)
+    here = host in LOCAL_HOSTS and not share
+    app = build_app(source, any_model=here)
     app.queue(max_size=64, default_concurrency_limit=8)
     app.launch(server_name=host, server_port=port, share=share, **launch_options(), **options)
     return app

@@ -44,6 +44,7 @@ FATE_CODES = {
     Fate.RESIDUAL: "s",
     Fate.BONUS: "b",
 }
+MAX_PROMPT = 1500  # tokens of the prompt that are drawn, the last ones
 HEAVY_KEYS = ("tt", "dt", "rt")  # alternatives: left out when the viewer cannot keep up
 
 Record = list[Any]
@@ -171,7 +172,8 @@ def _header(header: RunHeader) -> dict[str, Any]:
         "request": plain({k: v for k, v in header.request.items() if k != "prompt"}),
         "method": plain(header.method),
         "models": plain(header.models),
-        "prompt": [[token.text, hex_of(token)] for token in header.prompt_tokens],
+        "prompt": [[token.text, hex_of(token)] for token in header.prompt_tokens[-MAX_PROMPT:]],
+        "skipped": max(0, len(header.prompt_tokens) - MAX_PROMPT),
         "load_ms": milliseconds(header.load_s),
         "created": header.created,
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from specviz.config import DecodeConfig, MethodCard, RunRequest
-from specviz.errors import MethodError
+from specviz.errors import MethodError, SpecvizError
 from specviz.ui.source import Source
 
 PLAIN = "plain"
@@ -26,7 +26,7 @@ COMMON = (
 )
 SPECIAL = ("gamma", "schedule", "confidence", "exit_layer", "ngram", "ensemble_weight")
 WHOLE = ("max_new_tokens", "gamma", "exit_layer", "ngram", "top_k", "seed")
-DRAFT_NEEDS = frozenset({"draft_model", "foreign_draft_model", "mtp_drafter", "dflash_drafter"})
+MOST_LAYERS = 64  # of a target whose files are not here yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class Menu:
     """What the page offers for a target and a method.
 
     Attributes:
-        target: id of the chosen target, and ``layers``, its number of layers.
+        target: id of the chosen target.
+        layers: its number of layers, or the most that are offered where it is not known.
         methods: the methods that can run on it, in order.
         refused: the others, as (title, reason).
         method: the chosen one, None where nothing can run.
@@ -73,24 +74,42 @@ class Menu:
         return tuple(name for name in SPECIAL if name not in self.shown)
 
 
-def menu(source: Source, target_id: str | None, method_key: str | None) -> Menu:
-    """What can be chosen; a target or method that cannot be had is replaced by the default."""
+def menu(
+    source: Source, target_id: str | None, method_key: str | None, *, any_model: bool = False
+) -> Menu:
+    """What can be chosen for a target and a method; what cannot be had becomes the default.
+
+    Args:
+        source: ``specviz.runs``, or a stand-in.
+        target_id, method_key: what the visitor chose.
+        any_model: whether a target outside the catalogue may be named.
+    """
     targets = source.targets()
-    target = next((t for t in targets if t.id == target_id), None) or default_target(targets)
-    reasons = source.availability(target.id)
+    target = next((t for t in targets if t.id == target_id), None)
+    if target is None and not (any_model and target_id):
+        target = default_target(targets)
+    name = target.id if target is not None else str(target_id)
+    reasons = availability(source, name)
     cards = sorted(source.cards(), key=lambda card: card.order)
     able = tuple(card for card in cards if reasons.get(card.key) is None)
-    refused = tuple((c.title, str(reasons[c.key])) for c in cards if reasons.get(c.key))
     method = chosen(able, method_key)
     return Menu(
-        target=target.id,
-        layers=int(target.num_layers or 0),
+        target=name,
+        layers=int(getattr(target, "num_layers", 0) or MOST_LAYERS),
         methods=able,
-        refused=refused,
+        refused=tuple((c.title, str(reasons[c.key])) for c in cards if reasons.get(c.key)),
         method=method,
-        drafts=drafts(source, target.id, method),
+        drafts=drafts(source, name, method),
         shown=tuple(s for s in SPECIAL if method is not None and s in method.settings),
     )
+
+
+def availability(source: Source, target_id: str) -> Mapping[str, str | None]:
+    """Per method why it cannot run; of a target that is not known yet, Run will tell."""
+    try:
+        return source.availability(target_id)
+    except SpecvizError:
+        return {}
 
 
 def default_target(targets: Sequence[Any]) -> Any:
@@ -106,10 +125,13 @@ def chosen(able: Sequence[MethodCard], key: str | None) -> MethodCard | None:
 
 
 def drafts(source: Source, target_id: str, method: MethodCard | None) -> tuple[str, ...]:
-    """Draft models for this method, none where it needs none."""
-    if method is None or not method.needs & DRAFT_NEEDS:
+    """Models that can draft in this method, none where it needs none."""
+    if method is None or not method.needs:
         return ()
-    return tuple(source.drafts(target_id, method.key))
+    try:
+        return tuple(source.drafts(target_id, method.key))
+    except SpecvizError:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +167,7 @@ class Form:
         names = [*COMMON, *(name for name in SPECIAL if name in card.settings)]
         given = {n: clean(n, self.settings[n]) for n in names if n in self.settings}
         options = {"chat": bool(self.chat), "target": self.target, **given}
-        if card.needs & DRAFT_NEEDS and self.draft:
+        if card.needs and self.draft:
             options["draft"] = self.draft
         return RunRequest.of(card.key, self.prompt or "", **options)
 

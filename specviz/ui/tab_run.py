@@ -52,8 +52,8 @@ class Controls:
         return [*parts, *self.examples, *special]
 
 
-def build_controls(source: Source) -> Controls:
-    """Lay out the controls, set for the default target."""
+def build_controls(source: Source, *, any_model: bool = False) -> Controls:
+    """Lay out the controls, set for the default target; ``any_model`` allows to name others."""
     offer = menu(source, None, None)
     with gr.Column(elem_classes="sv-group"):
         prompt = gr.Textbox(
@@ -90,9 +90,15 @@ def build_controls(source: Source) -> Controls:
             [(info.title, info.id) for info in source.targets()],
             value=offer.target,
             label=t("sv_target"),
+            allow_custom_value=any_model,
             elem_id="sv-target",
         )
-        draft = gr.Dropdown(elem_id="sv-draft", label=t("sv_draft_model"), **draft_state(offer))
+        draft = gr.Dropdown(
+            label=t("sv_draft_model"),
+            allow_custom_value=any_model,
+            elem_id="sv-draft",
+            **draft_state(offer, any_model),
+        )
         beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
     settings: dict[str, Any] = {"max_new_tokens": length}
     with gr.Accordion(
@@ -164,10 +170,12 @@ def method_choices(offer: Menu) -> list[tuple[str, str]]:
     return [(card.title, card.key) for card in offer.methods]
 
 
-def draft_state(offer: Menu) -> dict[str, Any]:
+def draft_state(offer: Menu, any_model: bool = False) -> dict[str, Any]:
     """Choices, value and visibility of the draft menu."""
     drafts = list(offer.drafts)
-    return {"choices": drafts, "value": drafts[0] if drafts else None, "visible": bool(drafts)}
+    needed = offer.method is not None and any("draft" in need for need in offer.method.needs)
+    visible = bool(drafts) or (any_model and needed)
+    return {"choices": drafts, "value": drafts[0] if drafts else None, "visible": visible}
 
 
 def example_buttons(source: Source, offer: Menu) -> list[dict[str, Any]]:
@@ -184,16 +192,16 @@ def first_prompt(source: Source, offer: Menu) -> str:
     return found[0].prompt if found else ""
 
 
-def menu_updates(source: Source, target: str, method: str | None) -> list[Any]:
+def menu_updates(source: Source, any_model: bool, target: str, method: str | None) -> list[Any]:
     """Updates of ``Controls.menus`` after another target or method was chosen."""
-    offer = menu(source, target, method)
+    offer = menu(source, target, method, any_model=any_model)
     card = offer.method
     buttons = example_buttons(source, offer)
     exits = {"maximum": max(1, offer.layers - 1)}
     return [
         gr.update(choices=method_choices(offer), value=card.key if card else None),
         dumps(method_words(offer)),
-        gr.update(**draft_state(offer)),
+        gr.update(**draft_state(offer, any_model)),
         gr.update(visible=bool(offer.shown)),
         dumps(hidden_words(offer)),
         gr.update(interactive=card is not None),

@@ -41,6 +41,7 @@ class Pilot:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.goto(self.address + query)
         page.wait_for_function(READY, timeout=30_000)
+        page.wait_for_selector("#sv-prompt textarea")
         self.page = self.page or page
         return page
 

@@ -50,6 +50,38 @@ def test_hostile_tokens_are_text(pilot: Pilot, source: FakeRuns) -> None:
     assert page.evaluate("() => window.hit") is None
 
 
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("a\ud83d b", "⟨U+D83D⟩"),
+        ("nul\x00 byte", "␀"),
+        ("right \u202eto left", "⟨U+202E⟩"),
+        ('__i18n__{"__type__":"translation_metadata","key":"common.submit"}', "__i18n__"),
+    ],
+    ids=["surrogate", "nul", "bidi", "marker"],
+)
+def test_hostile_prompts_are_shown_inert(pilot: Pilot, prompt: str, shown: str) -> None:
+    page = pilot.open()
+    page.evaluate(
+        """(text) => {
+          const field = document.querySelector('#sv-prompt textarea');
+          field.value = text;
+          field.dispatchEvent(new Event('input', { bubbles: true }));
+        }""",
+        prompt,
+    )
+    pilot.run()
+    assert shown in page.locator(".sv-prompt").first.inner_text()
+
+
+def test_a_very_long_prompt_is_cut_on_screen(pilot: Pilot) -> None:
+    page = pilot.open()
+    pilot.run(prompt="word " * 20_000)
+    head = page.locator(".sv-skipped").first.inner_text()
+    assert "18501" in head
+    assert page.locator(".sv-lane").first.locator(".sv-pt").count() == 1500
+
+
 def test_blank_tokens_have_boxes_and_copy_as_they_are(pilot: Pilot, source: FakeRuns) -> None:
     """U45: every token has its own box, and copying gives the output's text."""
     source.texts, source.num_steps = BLANKS, 12

@@ -154,7 +154,7 @@ class FakeRuns:
     def _events(self, request: RunRequest, stop: threading.Event) -> Iterator[Event]:
         yield Prefilled(len(request.prompt.split()), 0.002, header=header(request))
         gamma = 0 if request.method == "plain" else request.config.gamma
-        dice = random.Random(f"{request.method} {request.prompt}")
+        dice = random.Random(ascii((request.method, request.prompt)))
         ids: list[int] = []
         begin, index = time.perf_counter(), 0
         limit = request.config.max_new_tokens

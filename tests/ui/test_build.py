@@ -72,7 +72,7 @@ def test_a_template_holds_no_placeholder() -> None:
 
 
 def test_menus_change_together() -> None:
-    updates = menu_updates(FakeRuns(), "big", "prompt_lookup")
+    updates = menu_updates(FakeRuns(), False, "big", "prompt_lookup")
     special = dict(zip(SPECIAL, updates[-len(SPECIAL) :], strict=True))
     assert special["ngram"]["visible"] is True
     assert special["confidence"]["visible"] is False

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from specviz.config import SETTING_NAMES
-from specviz.errors import MethodError, SettingError
+from specviz.errors import MethodError, ModelError, SettingError
 from specviz.ui.state import COMMON, SPECIAL, Form, Session, clean, lanes, menu
 from tests.ui.fake_runs import CARDS, FakeRuns
 
@@ -34,6 +34,18 @@ def test_without_any_method_the_menu_is_empty() -> None:
     offer = menu(FakeRuns(can_run=False), None, None)
     assert offer.method is None
     assert len(offer.refused) == len(CARDS)
+
+
+def test_a_target_outside_the_catalogue_is_kept_only_where_it_may_be_named() -> None:
+    class Strict(FakeRuns):
+        def availability(self, target_id: str) -> dict[str, str | None]:
+            if target_id not in ("big", "other"):
+                raise ModelError(f"there is no model {target_id!r}")
+            return dict(super().availability(target_id))
+
+    assert menu(Strict(), "my/own", None).target == "big"
+    offer = menu(Strict(), "my/own", "early_exit", any_model=True)
+    assert (offer.target, offer.method.key, offer.layers) == ("my/own", "early_exit", 64)
 
 
 def test_every_setting_of_a_run_is_on_the_page_or_left_to_the_command_line() -> None:
