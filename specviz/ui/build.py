@@ -17,7 +17,7 @@ from specviz.ui.handlers import Page, server_functions
 from specviz.ui.i18n import t
 from specviz.ui.registry import Registry, Run
 from specviz.ui.source import Source
-from specviz.ui.state import Session
+from specviz.ui.state import Session, Setup, torch_is_here
 from specviz.ui.tab_run import Controls, build_controls
 from specviz.ui.theme import launch_options
 from specviz.ui.viewer import step_viewer
@@ -29,15 +29,16 @@ LIGHT: dict[str, Any] = {**QUIET, "queue": False}
 
 
 def build_app(
-    source: Source | None = None, registry: Registry | None = None, *, any_model: bool = False
+    source: Source | None = None, registry: Registry | None = None, *, setup: Setup | None = None
 ) -> gr.Blocks:
     """Build the page.
 
     Args:
         source: ``specviz.runs`` unless a test hands in a stand-in.
         registry: where runs are kept; a fresh one by default.
-        any_model: whether visitors may name models outside the catalogue, local folders included.
+        setup: what this server allows.
     """
+    setup = setup or Setup(live=source is not None or torch_is_here())
     source = source or default_source()
     page = Page(source, registry or Registry())
     first = first_run(page)
@@ -46,14 +47,14 @@ def build_app(
         words(header())
         with gr.Row(elem_classes="sv-main", equal_height=False):
             with gr.Column(scale=0, min_width=330, elem_classes="sv-side"):
-                controls = build_controls(source, any_model=any_model)
+                controls = build_controls(source, setup)
             with gr.Column(scale=1, min_width=320, elem_classes="sv-stage"):
                 viewer = step_viewer(
                     first_message(first), server_functions(page), elem_id="sv-viewer"
                 )
                 plots = build_tabs(page, session, viewer, controls)
         wire(page, controls, [viewer, controls.status, session, *plots], session)
-        wire_menus(source, controls, any_model)
+        wire_menus(source, controls, setup)
         app.unload(page.leave)
     return app
 
@@ -139,9 +140,9 @@ def wire(page: Page, controls: Controls, outputs: list[Any], session: gr.State) 
     controls.stop.click(page.stop, None, controls.status, cancels=[run], **LIGHT)
 
 
-def wire_menus(source: Source, controls: Controls, any_model: bool) -> None:
+def wire_menus(source: Source, controls: Controls, setup: Setup) -> None:
     """Menus and examples follow target and method."""
-    updates = partial(tab_run.menu_updates, source, any_model)
+    updates = partial(tab_run.menu_updates, source, setup)
     choice = [controls.target, controls.method]
     for menu in choice:
         menu.input(updates, choice, controls.menus, **LIGHT)
@@ -172,8 +173,9 @@ def launch(
         source: a stand-in for ``specviz.runs``, in tests.
         options: more arguments of ``Blocks.launch``.
     """
-    here = host in LOCAL_HOSTS and not share
-    app = build_app(source, any_model=here)
+    live = source is not None or torch_is_here()
+    setup = Setup(live=live, any_model=host in LOCAL_HOSTS and not share)
+    app = build_app(source, setup=setup)
     app.queue(max_size=64, default_concurrency_limit=8)
     app.launch(server_name=host, server_port=port, share=share, **launch_options(), **options)
     return app

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import Any
 
 from specviz.config import DecodeConfig, MethodCard, RunRequest
@@ -44,6 +45,27 @@ class Session:
     def showing(self, run_id: str) -> Session:
         """The session after another run was put on screen."""
         return replace(self, run_id=run_id, lane=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What this server allows.
+
+    Attributes:
+        live: whether anything can be decoded; without torch the page shows recorded runs only.
+        any_model: whether visitors may name models outside the catalogue.
+    """
+
+    live: bool = True
+    any_model: bool = False
+
+
+def torch_is_here() -> bool:
+    """Whether torch is installed; it is looked for, not imported."""
+    try:
+        return find_spec("torch") is not None
+    except (ImportError, ValueError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from specviz.config import MAX_GAMMA, MAX_NGRAM, SCHEDULES
 from specviz.ui.i18n import t
 from specviz.ui.protocol import dumps
 from specviz.ui.source import Source
-from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, menu
+from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, Setup, menu
 from specviz.ui.words import hidden_words, method_words, words
 
 NUM_EXAMPLES = 6
@@ -52,8 +52,8 @@ class Controls:
         return [*parts, *self.examples, *special]
 
 
-def build_controls(source: Source, *, any_model: bool = False) -> Controls:
-    """Lay out the controls, set for the default target; ``any_model`` allows to name others."""
+def build_controls(source: Source, setup: Setup) -> Controls:
+    """Lay out the controls, set for the default target."""
     offer = menu(source, None, None)
     with gr.Column(elem_classes="sv-group"):
         prompt = gr.Textbox(
@@ -72,7 +72,7 @@ def build_controls(source: Source, *, any_model: bool = False) -> Controls:
                 t("sv_run"),
                 variant="primary",
                 elem_id="sv-run",
-                interactive=offer.method is not None,
+                interactive=setup.live and offer.method is not None,
             )
             stop = gr.Button(t("sv_stop"), elem_id="sv-stop")
         status = gr.Textbox(
@@ -85,19 +85,19 @@ def build_controls(source: Source, *, any_model: bool = False) -> Controls:
             label=t("sv_method"),
             elem_id="sv-method",
         )
-        about = words(method_words(offer), elem_classes="sv-hint")
+        about = words(method_words(offer, setup), elem_classes="sv-hint")
         target = gr.Dropdown(
             [(info.title, info.id) for info in source.targets()],
             value=offer.target,
             label=t("sv_target"),
-            allow_custom_value=any_model,
+            allow_custom_value=setup.any_model,
             elem_id="sv-target",
         )
         draft = gr.Dropdown(
             label=t("sv_draft_model"),
-            allow_custom_value=any_model,
+            allow_custom_value=setup.any_model,
             elem_id="sv-draft",
-            **draft_state(offer, any_model),
+            **draft_state(offer, setup),
         )
         beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
     settings: dict[str, Any] = {"max_new_tokens": length}
@@ -170,11 +170,11 @@ def method_choices(offer: Menu) -> list[tuple[str, str]]:
     return [(card.title, card.key) for card in offer.methods]
 
 
-def draft_state(offer: Menu, any_model: bool = False) -> dict[str, Any]:
+def draft_state(offer: Menu, setup: Setup) -> dict[str, Any]:
     """Choices, value and visibility of the draft menu."""
     drafts = list(offer.drafts)
     needed = offer.method is not None and any("draft" in need for need in offer.method.needs)
-    visible = bool(drafts) or (any_model and needed)
+    visible = bool(drafts) or (setup.any_model and needed)
     return {"choices": drafts, "value": drafts[0] if drafts else None, "visible": visible}
 
 
@@ -192,19 +192,19 @@ def first_prompt(source: Source, offer: Menu) -> str:
     return found[0].prompt if found else ""
 
 
-def menu_updates(source: Source, any_model: bool, target: str, method: str | None) -> list[Any]:
+def menu_updates(source: Source, setup: Setup, target: str, method: str | None) -> list[Any]:
     """Updates of ``Controls.menus`` after another target or method was chosen."""
-    offer = menu(source, target, method, any_model=any_model)
+    offer = menu(source, target, method, any_model=setup.any_model)
     card = offer.method
     buttons = example_buttons(source, offer)
     exits = {"maximum": max(1, offer.layers - 1)}
     return [
         gr.update(choices=method_choices(offer), value=card.key if card else None),
-        dumps(method_words(offer)),
-        gr.update(**draft_state(offer, any_model)),
+        dumps(method_words(offer, setup)),
+        gr.update(**draft_state(offer, setup)),
         gr.update(visible=bool(offer.shown)),
         dumps(hidden_words(offer)),
-        gr.update(interactive=card is not None),
+        gr.update(interactive=setup.live and card is not None),
         *[gr.update(value=button["value"], visible=button["visible"]) for button in buttons],
         *[
             gr.update(visible=name in offer.shown, **(exits if name == "exit_layer" else {}))

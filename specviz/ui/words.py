@@ -9,7 +9,7 @@ import gradio as gr
 
 from specviz.ui.i18n import subset
 from specviz.ui.protocol import dumps
-from specviz.ui.state import Menu
+from specviz.ui.state import Menu, Setup
 from specviz.ui.viewer import script
 
 PREFIXES = ("sv_title", "sv_tagline", "sv_hidden", "sv_refused", "sv_replay", "sv_read")
@@ -46,9 +46,11 @@ def header() -> list[list[Any]]:
     return [word("div", style="sv-page-head", children=items)]
 
 
-def method_words(menu: Menu) -> list[list[Any]]:
-    """What the chosen method does and where it comes from; or why none can be chosen."""
+def method_words(menu: Menu, setup: Setup) -> list[list[Any]]:
+    """What the chosen method does and where it comes from; or why nothing can be run."""
     card = menu.method
+    if not setup.live:
+        return [word("p", "sv_replay_no_torch", style="sv-warn-text")]
     if card is None:
         reasons = sorted({reason for _, reason in menu.refused})
         lines = [word("p", text=reason) for reason in reasons]

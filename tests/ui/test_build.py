@@ -14,7 +14,7 @@ import pytest
 from specviz.trace import Trace
 from specviz.ui import theme
 from specviz.ui.build import build_app
-from specviz.ui.state import SPECIAL
+from specviz.ui.state import SPECIAL, Setup
 from specviz.ui.tab_run import menu_updates
 from tests.ui.fake_runs import FakeRuns, request
 
@@ -72,7 +72,7 @@ def test_a_template_holds_no_placeholder() -> None:
 
 
 def test_menus_change_together() -> None:
-    updates = menu_updates(FakeRuns(), False, "big", "prompt_lookup")
+    updates = menu_updates(FakeRuns(), Setup(), "big", "prompt_lookup")
     special = dict(zip(SPECIAL, updates[-len(SPECIAL) :], strict=True))
     assert special["ngram"]["visible"] is True
     assert special["confidence"]["visible"] is False
@@ -91,7 +91,9 @@ def test_launch_options_ask_for_nothing_from_outside() -> None:
 def test_the_page_imports_neither_torch_nor_transformers() -> None:
     code = (
         "import sys; sys.modules['torch'] = None; sys.modules['transformers'] = None\n"
-        "from specviz.ui.build import build_app; build_app(); print('built')"
+        "from specviz.ui.build import build_app\n"
+        "text = str(build_app().get_config_file())\n"
+        "print('built', 'sv_replay_no_torch' in text, 'Once' in text)"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
@@ -101,4 +103,4 @@ def test_the_page_imports_neither_torch_nor_transformers() -> None:
         timeout=120,
         check=False,
     )
-    assert done.stdout.strip().endswith("built"), done.stderr[-2000:]
+    assert done.stdout.split() == ["built", "True", "True"], done.stderr[-2000:]
