@@ -20,6 +20,7 @@ def add_bench(commands: Any) -> None:
     command.add_argument("--methods", help="methods (default: all)", **names)
     command.add_argument("--tokens", type=_whole, default=64, metavar="N", help="new tokens (64)")
     command.add_argument("--repeats", type=_whole, default=3, metavar="N", help="rounds (3)")
+    command.add_argument("--prompts", type=_whole, metavar="N", help="of a target's examples (1–3)")
     command.add_argument("--gamma", type=_whole, default=5, metavar="N", help="draft length (5)")
     command.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1")
     command.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 …")
@@ -40,6 +41,7 @@ def _bench(options: argparse.Namespace) -> int:
         methods=options.methods,
         tokens=options.tokens,
         repeats=options.repeats,
+        prompts=options.prompts,
         gamma=options.gamma,
         device=options.device,
         dtype=options.dtype,

@@ -194,12 +194,10 @@ def test_mtp_drafter_and_sampling_have_their_own_rules(folder: str, tmp_path: Pa
 
 
 def test_bench_measures_what_serves_and_says_why_the_rest_does_not(folder: str) -> None:
-    found = bench.bench(
-        targets=[folder], methods=["plain", "mtp_layers"], tokens=4, repeats=2, dtype="float64"
-    )
-    plain, refused = found
-    assert plain.num_tokens == 4 and plain.num_prompts == 1 and len(plain.rounds) == 2
-    assert plain.differences == (None,) and plain.gamma is None
+    options = {"targets": [folder], "methods": ["plain", "mtp_layers"], "dtype": "float64"}
+    plain, refused = bench.bench(**options, tokens=4, repeats=2, prompts=2)
+    assert plain.num_tokens == 8 and plain.num_prompts == 2 and len(plain.rounds) == 2
+    assert plain.differences == (None, None) and plain.gamma is None
     assert all(s.wall > 0 and s.cpu > 0 for r in plain.rounds for s in r.values())
     assert refused.refusal == "its config names no multi-token-prediction layers"
 
@@ -224,6 +222,7 @@ def test_a_bench_leaves_the_number_of_threads_and_the_models_alone(folder: str) 
     [
         ({"methods": ["nope"]}, MethodError, "there is no method 'nope'"),
         ({"repeats": 0}, SettingError, "repeats must be"),
+        ({"prompts": 0}, SettingError, "prompts must be"),
         ({"tokens": 0, "methods": ["plain"]}, SettingError, "max_new_tokens must be"),
     ],
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from typing import cast
 from unittest.mock import patch
 
 from specviz import live
@@ -17,7 +18,7 @@ from specviz.engine.decode import decode
 from specviz.engine.drafters import mtp_drafter
 from specviz.engine.drafters.base import Parts
 from specviz.engine.language_model import LanguageModel
-from specviz.events import Finished, Prefilled
+from specviz.events import Event, Finished, Prefilled
 from specviz.live import LiveRun
 from specviz.plans import make_plan
 from specviz.trace import first_difference
@@ -73,8 +74,8 @@ def enter(request: RunRequest, status: Callable[[str], None]) -> Entrant:
     """
     run = live.prepare(make_plan(request), status)
     generate, parts = stock_call(run), live.parts_of(run, run.plan)
-    for _ in live.events(run, threading.Event(), status):
-        pass  # its first call may prepare or measure, which is no forward pass of the run
+    with closing(cast(Generator[Event, None, None], live.events(run, None, status))) as events:
+        next(events)  # warms up: a first call may prepare or measure, which is no forward pass
     ids, forwards = _record(run, parts)
     with _through_modules():
         module_ids, modules = _record(run, _module_parts(parts))

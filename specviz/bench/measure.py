@@ -28,6 +28,7 @@ def bench(
     methods: Sequence[str] = (),
     tokens: int = 64,
     repeats: int = 3,
+    prompts: int | None = None,
     status: Status | None = None,
     **options: Any,
 ) -> list[Result]:
@@ -38,6 +39,7 @@ def bench(
         methods: keys; none = all.
         tokens: new tokens per prompt, at most.
         repeats: rounds.
+        prompts: the first so many examples of a target; None = 3 of an embedded one, else 1.
         status: is told in words what takes time.
         **options: further options of ``RunRequest.of``, such as ``device`` and ``gamma``.
 
@@ -45,6 +47,8 @@ def bench(
         SpecvizError: a target, method or option is no good.
     """
     whole("repeats", repeats, 1, 100)
+    if prompts is not None:
+        whole("prompts", prompts, 1, 100)
     tell = status or (lambda text: None)
     known = [card.key for card in runs.cards()]
     for method in methods:
@@ -53,7 +57,10 @@ def bench(
     results = []
     for target in targets or _targets_here():
         asked = {**options, "target": target, "max_new_tokens": tokens}
-        results += _bench_target(target, methods or known, repeats, asked, tell)
+        requests = {
+            method: _requests(method, target, prompts, asked) for method in methods or known
+        }
+        results += _bench_target(target, requests, repeats, tell)
     return results
 
 
@@ -62,18 +69,18 @@ def _targets_here() -> list[str]:
 
 
 def _bench_target(
-    target: str, methods: Sequence[str], repeats: int, options: dict[str, Any], tell: Status
+    target: str, requests: dict[str, list[RunRequest]], repeats: int, tell: Status
 ) -> list[Result]:
     """All methods of one target, interleaved."""
     reasons = runs.availability(target)
     refused: dict[str, str] = {}
     ready: dict[str, list[Entrant]] = {}
-    for method in methods:
+    for method, asked in requests.items():
         tell(f"{target}, {method}: preparing")
         reason = reasons.get(method)
         try:
             if reason is None:
-                ready[method] = [enter(r, tell) for r in _requests(method, target, options)]
+                ready[method] = [enter(request, tell) for request in asked]
             else:
                 refused[method] = reason
         except (MethodError, ModelError, ValueError) as error:
@@ -87,16 +94,18 @@ def _bench_target(
         _result(method, ready[method], rounds[method])
         if method in ready
         else Result(method, target, refusal=refused[method])
-        for method in methods
+        for method in requests
     ]
 
 
-def _requests(method: str, target: str, options: dict[str, Any]) -> list[RunRequest]:
+def _requests(
+    method: str, target: str, prompts: int | None, options: dict[str, Any]
+) -> list[RunRequest]:
     source = next((m.source for m in runs.targets() if m.id == target), "path")
     examples = runs.examples(target) or runs.examples(DEFAULT_TARGET)
     return [
         RunRequest.of(method, example.prompt, chat=example.chat, **options)
-        for example in examples[: NUM_PROMPTS.get(source, 1)]
+        for example in examples[: prompts or NUM_PROMPTS.get(source, 1)]
     ]
 
 
