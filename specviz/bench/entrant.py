@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 from unittest.mock import patch
 
 from specviz import live
@@ -113,7 +113,11 @@ def _by_module(model: LanguageModel) -> LanguageModel:
 @contextmanager
 def _through_modules() -> Iterator[None]:
     """Within, an MTP drafter runs through its module too."""
-    with patch.object(mtp_drafter, "assistant_of", ModuleAssistant):
+
+    def by_module(module: Any, *where: Any) -> ModuleAssistant:
+        return ModuleAssistant(module)
+
+    with patch.object(mtp_drafter, "assistant_of", by_module):
         yield
 
 

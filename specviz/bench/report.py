@@ -35,9 +35,12 @@ with the same draft length, greedily.
 - **bare forwards**: the forward passes of our run by our own path, and nothing else. What is
   missing to 1 is the loop around them and the making of events.
 
-Ratios are of tokens per second, so above 1 ours is faster. They are taken within a round; the
+Tokens per second are those of one processor's time on a CPU (other programs count less then), and
+of the clock on the wall elsewhere. Ratios are of tokens per second, so above 1 ours is faster. They
+are taken within a round; the
 median stands first, then the lowest and the highest. Prompt processing is included, loading and
-warm-up are not. *forwards / loop / events* are the parts of our time on the clock on the wall.
+warm-up are not. *forwards / loop / events* are the parts of our time; the loop is what the other
+two leave.
 """
 
 
