@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from specviz.cli_bench import add_bench
 from specviz.cli_compare import add_compare
+from specviz.cli_export import add_export
 from specviz.cli_lists import add_methods, add_models
 from specviz.cli_run import add_replay, add_run
 from specviz.errors import SettingError, SpecvizError
@@ -89,6 +90,7 @@ COMMANDS: tuple[Callable[[Subparsers], None], ...] = (
     add_run,
     add_compare,
     add_replay,
+    add_export,
     add_bench,
 )
 

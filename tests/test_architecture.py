@@ -31,7 +31,8 @@ PLANNING = ("specviz.method_cards", "specviz.plans", "specviz.turns")
 TEXTS = ("specviz.attach", "specviz.token_text")
 LIVE = ("specviz.live", "specviz.header")
 PURE = (*BASE, "specviz.metrics", "specviz.trace")
-COMMANDS = ("specviz.runs", "specviz.comparison", "specviz.bench")
+COMMANDS = ("specviz.runs", "specviz.comparison", "specviz.bench", "specviz.export")
+MESSAGES = ("specviz.ui.protocol", "specviz.ui.registry", "specviz.ui.shelf")  # the pure part
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,17 @@ RULES = (
         ("torch", "transformers"),
     ),
     Rule("specviz.comparison", (*PURE, *PLANNING, "specviz.runs", "specviz.comparison")),
+    Rule("specviz.export", (*PURE, "specviz.render", *MESSAGES, "specviz.export")),
     Rule(
         "specviz.ui",
-        (*PURE, "specviz.render", "specviz.runs", "specviz.comparison", "specviz.ui"),
+        (
+            *PURE,
+            "specviz.export",
+            "specviz.render",
+            "specviz.runs",
+            "specviz.comparison",
+            "specviz.ui",
+        ),
         ("gradio", "plotly"),
     ),
     Rule("specviz.cli", (*PURE, "specviz.render", *COMMANDS, "specviz.cli", "specviz.ui")),
