@@ -1,5 +1,7 @@
 // Messages in: parses them, keeps them in order, asks for those that were missed.
 
+const SV_SILENCE = 2000; // ms without news after which a running run is asked for
+
 class SvFeed {
   // `host` is told: opened() for a new run, changed() after news, notice(error) for a sentence.
   constructor(host) {
@@ -7,6 +9,8 @@ class SvFeed {
     this.run = svNewRun("");
     this.asking = false;
     this.fresh = []; // times of the oldest records in messages that are not drawn yet
+    this.heard = 0; // when the last news came
+    setInterval(() => this.watch(), SV_SILENCE);
     this.stats = { messages: 0, bytes: 0, biggest: 0, gaps: 0, lags: [], frames: 0, frameMs: [], drawMs: 0 };
   }
 
@@ -18,6 +22,7 @@ class SvFeed {
       if (message.error) this.host.notice(message.error);
       return;
     }
+    this.heard = Date.now();
     this.stats.messages++;
     this.stats.bytes += text.length;
     this.stats.biggest = Math.max(this.stats.biggest, text.length);
@@ -31,6 +36,13 @@ class SvFeed {
       this.resync();
     } else if (result === "ok" && message.at) this.fresh.push(message.at);
     this.host.changed();
+  }
+
+  // A run that fell silent may have ended without a word, as when its page was cancelled.
+  watch() {
+    const { run } = this;
+    const running = run.kind === "live" && run.lanes.length && !run.end;
+    if (running && Date.now() - this.heard > SV_SILENCE) this.resync();
   }
 
   // Fetch messages that were missed; the server keeps them for a while.

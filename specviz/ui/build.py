@@ -53,7 +53,7 @@ def build_app(
                     first_message(first), server_functions(page), elem_id="sv-viewer"
                 )
                 plots = build_tabs(page, session, viewer, controls)
-        wire(page, controls, [viewer, controls.status, session, *plots], session)
+        wire(page, controls, [viewer, controls.status, session], plots)
         wire_menus(source, controls, setup)
         app.unload(page.leave)
     return app
@@ -101,12 +101,12 @@ def build_tabs(page: Page, session: gr.State, viewer: gr.HTML, controls: Control
             ]
         with gr.Tab(t("sv_tab_trace"), id="traces"):
             words(about_traces())
-            build_traces(page, [viewer, controls.status, session, *plots], session)
+            build_traces(page, [viewer, controls.status, session], plots)
     tab.select(page.figures, session, plots, **LIGHT)
     return plots
 
 
-def build_traces(page: Page, outputs: list[Any], session: gr.State) -> None:
+def build_traces(page: Page, outputs: list[Any], plots: list[gr.Plot]) -> None:
     """Open a recorded run, or load a file."""
     names = [(shelf.title(path), path.stem) for path in page.source.recorded()]
     with gr.Row(elem_classes="sv-traces"):
@@ -121,12 +121,16 @@ def build_traces(page: Page, outputs: list[Any], session: gr.State) -> None:
         upload = gr.UploadButton(
             t("sv_trace_load"), file_types=[".json"], type="filepath", elem_id="sv-load"
         )
-    opener.click(page.open, [recorded, session], outputs, **QUIET)
-    upload.upload(page.load, [upload, session], outputs, **QUIET)
+    session = outputs[-1]
+    shown = opener.click(page.open, [recorded, session], outputs, **QUIET)
+    shown.then(page.figures, session, plots, **LIGHT)
+    shown = upload.upload(page.load, [upload, session], outputs, **QUIET)
+    shown.then(page.figures, session, plots, **LIGHT)
 
 
-def wire(page: Page, controls: Controls, outputs: list[Any], session: gr.State) -> None:
-    """Connect the controls."""
+def wire(page: Page, controls: Controls, outputs: list[Any], plots: list[gr.Plot]) -> None:
+    """Connect Run and Stop; ``outputs`` are viewer, status and session."""
+    session = outputs[-1]
     run = controls.run.click(
         page.run,
         [session, *controls.inputs],
@@ -137,6 +141,7 @@ def wire(page: Page, controls: Controls, outputs: list[Any], session: gr.State) 
         show_progress_on=controls.status,
         api_visibility="private",
     )
+    run.then(page.figures, session, plots, **LIGHT)
     controls.stop.click(page.stop, None, controls.status, cancels=[run], **LIGHT)
 
 

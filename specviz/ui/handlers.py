@@ -23,6 +23,7 @@ from specviz.ui.state import COMMON, SPECIAL, Form, Session, lanes
 
 SETTINGS = (*COMMON, *SPECIAL)
 FORM_SIZE = 6 + len(SETTINGS)
+HEAD_START_S = 0.1
 STATUS_OF_END = {
     "done": "sv_status_done",
     "cancelled": "sv_status_stopped",
@@ -65,7 +66,10 @@ class Page:
     # ---- runs ----
 
     def run(self, session: Session, request: gr.Request, *values: Any) -> Iterator[tuple[Any, ...]]:
-        """Run what the form says; yields (message, status, session, *figures)."""
+        """Run what the form says; yields (message, status, session).
+
+        Figures are drawn by a later event, because Run answers no click before this one is over.
+        """
         try:
             cards = self.source.cards()
             requests = form(values).requests(cards)
@@ -80,12 +84,16 @@ class Page:
             run, lanes(requests, cards), lambda r: shelf.compare(r, requests)
         )
         for update in follower.updates():
-            yield row(update.message, update.status)
-        yield row(status=t(STATUS_OF_END[follower.end()]), figures=plots.figures(run, 0))
+            status = t(STATUS_OF_END[follower.end()]) if update.last else update.status
+            yield row(update.message, status)
 
     def stop(self, request: gr.Request) -> Any:
-        """End this session's runs; waits until they have ended, for two seconds at most."""
-        self.registry.stop(request.session_hash or "?")
+        """End this session's runs; waits until they have ended, for two seconds at most.
+
+        Gradio cancels the run's listener once this returns, so its last message gets a head start.
+        """
+        if self.registry.stop(request.session_hash or "?"):
+            time.sleep(HEAD_START_S)
         return t("sv_status_stopped")
 
     def leave(self, request: gr.Request) -> None:
@@ -117,8 +125,7 @@ class Page:
         owner, name = request.session_hash or "?", Path(path).stem
         run = shelf.shelve(self.registry, trace, owner=owner, name=name)
         for message in shelf.messages(run, kind=kind):
-            yield row(message, session=session.showing(run.id))
-        yield row(status=t("sv_status_loaded"), figures=plots.figures(run, 0))
+            yield row(message, t("sv_status_loaded"), session.showing(run.id))
 
     def figures(self, session: Session) -> Any:
         """Figures of the run on screen."""
@@ -188,12 +195,7 @@ def two(request: Any) -> tuple[Any, int | None]:
 
 
 def row(
-    message: str | None = None,
-    status: Any = None,
-    session: Session | None = None,
-    figures: Sequence[Any] | None = None,
+    message: str | None = None, status: Any = None, session: Session | None = None
 ) -> tuple[Any, ...]:
-    """One update of (viewer, status, session, *figures); what is not given stays as it is."""
-    plotted = list(figures) if figures is not None else [gr.skip()] * plots.NUM_FIGURES
-    parts = [part if part is not None else gr.skip() for part in (message, status, session)]
-    return (*parts, *plotted)
+    """One update of (viewer, status, session); what is not given stays as it is."""
+    return tuple(part if part is not None else gr.skip() for part in (message, status, session))

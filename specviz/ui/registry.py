@@ -43,6 +43,7 @@ class Run:
         owner: the session that started it, "" for runs that come with the page and stay.
         stop: set to end the run within one step.
         done: set by the decode thread as its last act.
+        followed: whether a page reads it, and ``told``: set once that page has its last message.
         inbox: what the decode thread reports, ``None`` at the end.
         events: all events, per lane, for figures and for the trace.
         traces: finished traces, per lane, once they have been asked for.
@@ -55,6 +56,8 @@ class Run:
     id: str = field(default_factory=lambda: secrets.token_hex(16))
     stop: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
+    followed: bool = False
+    told: threading.Event = field(default_factory=threading.Event)
     inbox: queue.Queue[Item | None] = field(default_factory=queue.Queue)
     events: list[list[Event]] = field(init=False)
     traces: dict[int, Any] = field(default_factory=dict)
@@ -129,12 +132,16 @@ class Registry:
             return [run for run in self._runs.values() if run.owner == owner]
 
     def stop(self, owner: str, wait_s: float = 2.0) -> bool:
-        """End the runs of a session; True if there were any and all of them ended in time."""
-        running = [run for run in self.owned(owner) if not run.done.is_set()]
-        for run in running:
+        """End the runs of a session; True if there were any, and all of them ended in time.
+
+        A run has ended when the page that reads it has been told so.
+        """
+        ends = [run.told if run.followed else run.done for run in self.owned(owner)]
+        running = [end for end in ends if not end.is_set()]
+        for run in self.owned(owner):
             run.stop.set()
         until = time.monotonic() + wait_s
-        ended = [run.done.wait(max(0.0, until - time.monotonic())) for run in running]
+        ended = [end.wait(max(0.0, until - time.monotonic())) for end in running]
         return bool(ended) and all(ended)
 
     def forget(self, owner: str) -> None:

@@ -43,10 +43,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What the page should show next; None means unchanged."""
+    """What the page should show next; None means unchanged; ``last`` marks the end of the run."""
 
     message: str | None = None
     status: str | None = None
+    last: bool = False
 
 
 def start(run: Run, source: Source, requests: Sequence[RunRequest]) -> Run:
@@ -106,7 +107,8 @@ class Follower:
         self.encoders = [LaneEncoder(lane) for lane in range(run.num_lanes)]
         self.error: tuple[str, str] | None = None
         self.status: str | None = None
-        self._opened = False
+        self.run.followed = True
+        self._opened = self._closed = False
         self._waiting: tuple[int, Drafted] | None = None
         self._sent_at = 0.0
         self._stopped_at: float | None = None
@@ -114,7 +116,7 @@ class Follower:
     def updates(self) -> Iterator[Update]:
         """Yield at most about 13 updates per second, and one each half second without news.
 
-        Closing this generator stops the run.
+        Closing this generator stops the run; a viewer that is still there can ask for its end.
         """
         try:
             over = False
@@ -124,6 +126,9 @@ class Follower:
             yield from self._last()
         finally:
             self.run.stop.set()
+            if self._opened and not self._closed:
+                self._close()
+            self.run.told.set()
 
     def end(self) -> str:
         """How the run ended: done, cancelled or error."""
@@ -181,16 +186,23 @@ class Follower:
 
     def _last(self) -> Iterator[Update]:
         if not self._opened:
-            if self.error:
-                yield Update(notice(*self.error, time.time()))
+            yield Update(notice(*self.error, time.time()) if self.error else None, last=True)
             return
         if self.compare is not None and not self.error:
             for lane, figures in self.compare(self.run):
                 self._add(compare_record(lane, figures))
-        seq = self.outbox.seq
-        for number, message in enumerate(self.outbox.close(self.end(), self.error)):
-            self.run.remember(seq + number, message)
+        *messages, last = self._close()
+        for message in messages:
             yield Update(message)
+        yield Update(last, last=True)
+
+    def _close(self) -> list[str]:
+        self._closed = True
+        seq = self.outbox.seq
+        messages = self.outbox.close(self.end(), self.error)
+        for number, message in enumerate(messages):
+            self.run.remember(seq + number, message)
+        return messages
 
     def _hangs(self) -> bool:
         """True for a run that was stopped a while ago and still has not ended."""

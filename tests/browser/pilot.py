@@ -73,6 +73,7 @@ class Pilot:
             "(id) => document.querySelector('.sv').svViewer.feed.run.id !== id", arg=before
         )
         self.settle("done", page)
+        page.wait_for_timeout(150)  # until Gradio knows as well, and Run answers again
 
     def length(self, tokens: int) -> None:
         """Set the number of new tokens."""

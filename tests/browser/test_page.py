@@ -128,6 +128,28 @@ def test_stop_ends_the_run_and_the_page_stays_usable(pilot: Pilot, source: FakeR
     assert pilot.copied().startswith("Once more")
 
 
+def test_run_and_stop_again_and_again(pilot: Pilot, source: FakeRuns) -> None:
+    """U40: every Stop is told, and Run works afterwards."""
+    source.rate, source.num_steps = 30.0, 2000
+    page = pilot.open()
+    pilot.length(1000)
+    pilot.show_all()
+    for turn in range(6):
+        pilot.run(prompt=f"Turn {turn}", wait=False)
+        page.wait_for_function(
+            "(text) => document.querySelector('.sv-prompt')?.textContent === text"
+            " && document.querySelectorAll('.sv-text .sv-step').length > 2",
+            arg=f"Turn {turn}",
+        )
+        page.click("#sv-stop")
+        pilot.settle("cancelled")
+        page.wait_for_function(
+            "() => document.querySelector('#sv-status textarea').value === 'Stopped'"
+        )
+        page.wait_for_timeout(300)
+    assert not [t for t in threading.enumerate() if t.name.startswith("specviz-")]
+
+
 def test_closing_the_tab_ends_its_run(pilot: Pilot, source: FakeRuns) -> None:
     """U39: no forward pass for a page that is gone."""
     source.rate, source.num_steps = 20.0, 2000

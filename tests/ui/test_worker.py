@@ -110,6 +110,8 @@ def test_closing_the_page_ends_the_run() -> None:
     updates.close()
     assert run.done.wait(2.0)
     assert source.closed == 1
+    assert run.told.is_set()
+    assert json.loads(run.since(0)[-1])["end"] == "cancelled"  # for a viewer that asks
 
 
 def test_a_run_that_ignores_stop_is_given_up() -> None:
