@@ -18,7 +18,7 @@ from specviz.zoo.export import export_stage
 from specviz.zoo.loop import log
 from specviz.zoo.model import SIZES
 from specviz.zoo.small_stages import assistant_stage, drafter_stage, mtp_stage, other_stage
-from specviz.zoo.stages import base_stage, corpus_stage, grow_stage
+from specviz.zoo.stages import average_stage, base_stage, corpus_stage, grow_stage
 from specviz.zoo.workspace import Workspace
 
 
@@ -36,6 +36,8 @@ STAGES: dict[str, Stage] = {
     "base-gemma": Stage(partial(base_stage, kind="gemma"), 0.22),
     "grow-glm": Stage(partial(grow_stage, kind="glm"), 0.16),
     "grow-gemma": Stage(partial(grow_stage, kind="gemma"), 0.16),
+    "average-glm": Stage(partial(average_stage, kind="glm"), 0),
+    "average-gemma": Stage(partial(average_stage, kind="gemma"), 0),
     "assistant": Stage(partial(assistant_stage, name="assistant"), 0.06),
     "assistant-tiny": Stage(partial(assistant_stage, name="assistant-tiny"), 0.02),
     "assistant-other": Stage(other_stage, 0.05),

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from itertools import islice
 
+import torch
 from transformers import PreTrainedModel
 
+from specviz.zoo.averaging import best_average
 from specviz.zoo.corpus import HELD_OUT_SEED, TRAIN_SEED, documents
 from specviz.zoo.corpus.prose import read_chunks, split_chunks
 from specviz.zoo.data import TokenStream
 from specviz.zoo.loop import TrainPlan, log
 from specviz.zoo.model import grow, new_gemma, new_glm
-from specviz.zoo.pretrain import ExitLoss, pretrain
+from specviz.zoo.pretrain import NUM_HELD_OUT_BATCHES, ExitLoss, pretrain
 from specviz.zoo.tokenizer import (
     encode_documents,
     syllables_pre_tokenizer,
@@ -69,7 +71,7 @@ def depth(space: Workspace, kind: str) -> int:
 def target(space: Workspace, kind: str) -> PreTrainedModel:
     """The grown target with its trained weights."""
     shell = grow(new_base(space, kind), layers=depth(space, kind))
-    return space.restore(shell, f"grow-{kind}")
+    return space.restore(shell, f"target-{kind}")
 
 
 def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
@@ -100,6 +102,24 @@ def grow_stage(space: Workspace, kind: str, *, minutes: float) -> None:
         compiled=space.compiled,
         seed=space.seed,
     )
+
+
+def average_stage(space: Workspace, kind: str) -> None:
+    """Keep the best point between the grown base and what its training made of it."""
+    path = space.checkpoint(f"target-{kind}")
+    if path.exists():
+        return
+    base = space.restore(new_base(space, kind), f"base-{kind}")
+    model = grow(base, layers=depth(space, kind)).to(space.device)
+    start = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    end = torch.load(
+        space.checkpoint(f"grow-{kind}"), weights_only=True, map_location=space.device
+    )["module"]
+    windows = space.windows("held-out", "a", seed=12)
+    held_out = [windows.draw(space.size.batch) for _ in range(NUM_HELD_OUT_BATCHES)]
+    weight, loss = best_average(model, start, end, held_out, compiled=space.compiled)
+    torch.save({"module": model.state_dict()}, path)
+    log(f"target-{kind}: weight {weight}, {loss:.4f} nats/token")
 
 
 def plan(space: Workspace, name: str, minutes: float, *, rate: float = 4e-3) -> TrainPlan:
