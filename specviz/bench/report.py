@@ -36,11 +36,10 @@ with the same draft length, greedily.
   missing to 1 is the loop around them and the making of events.
 
 Tokens per second are those of one processor's time on a CPU (other programs count less then), and
-of the clock on the wall elsewhere. Ratios are of tokens per second, so above 1 ours is faster. They
-are taken within a round; the
-median stands first, then the lowest and the highest. Prompt processing is included, loading and
-warm-up are not. *forwards / loop / events* are the parts of our time; the loop is what the other
-two leave.
+of the clock on the wall elsewhere. Ratios are of tokens per second, so above 1 ours is faster; they
+are taken within a round, and the median stands first, then the lowest and the highest. Prompt
+processing is included, loading and warm-up are not. *forwards / loop / events* are the parts of our
+time; the loop is what the other two leave.
 """
 
 
