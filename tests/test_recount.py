@@ -1,4 +1,4 @@
-"""Every figure of a trace, recomputed from its JSON by a script that shares no code with specviz."""
+"""Every figure of a trace, recomputed from its JSON by a script that shares no code with ours."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ from itertools import pairwise
 from math import fsum, isclose
 from typing import Any
 
+from specviz.config import MAX_NGRAM
 from specviz.errors import TraceError
-from specviz.events import DraftToken, Fate, Finished, Verified
+from specviz.events import DraftToken, Fate, Finished, NgramSource, Verified
 from specviz.metrics import count
 from specviz.trace.compare import first_difference
 from specviz.trace.decode import finished_of, steps_of
@@ -54,6 +55,7 @@ def check(trace: Trace | Mapping[str, Any]) -> None:
     for index, step in enumerate(steps):
         _check_step(step, index, last=index == len(steps) - 1)
         _check_memory(document["steps"][index], index)
+        _check_sources(step, len(document["prompt"]["ids"]) + len(finished.ids))
     _check_ids(steps, finished)
     _check_text(steps, finished)
     _check_time(steps, finished)
@@ -117,6 +119,20 @@ def _parent_trouble(proposed: Sequence[DraftToken]) -> str | None:
         if token.parent >= place:
             return f"proposed {place} follows token {token.parent}, which does not come before it"
     return None
+
+
+def _check_sources(step: Verified, context: int) -> None:
+    """Copies come from the context, or a viewer would look for them for hours."""
+    for place, token in enumerate(step.proposed):
+        origin = token.source
+        if not isinstance(origin, NgramSource):
+            continue
+        if origin.start > context or origin.ngram > min(origin.start, MAX_NGRAM):
+            raise TraceError(
+                f"step {step.index}: proposed {place} is copied from token {origin.start} behind "
+                f"{origin.ngram} equal ones, but the whole text has {context} tokens and an "
+                f"n-gram at most {MAX_NGRAM}"
+            )
 
 
 def _check_memory(step: Mapping[str, Any], index: int) -> None:

@@ -34,7 +34,7 @@ SECONDS = st.floats(0, 10)
 COUNTS = st.integers(0, 1000)
 SOURCES = (
     st.none()
-    | st.builds(NgramSource, COUNTS, COUNTS)
+    | st.sampled_from((NgramSource(0, 0), NgramSource(1, 0), NgramSource(1, 1)))
     | st.builds(LayerSource, COUNTS)
     | st.builds(PiecesSource, st.lists(IDS, max_size=2).map(tuple), st.just(("x", "\ud800")))
 )

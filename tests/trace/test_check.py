@@ -199,3 +199,26 @@ def test_unfinished_character_at_the_end_is_a_replacement_sign() -> None:
 
 def test_split_texts_gives_each_text_to_the_last_piece() -> None:
     assert split_texts([b"a", b"\xe2", b"\x82\xac", b"b\xc3", b"\xa9"]) == ["a", "", "€", "b", "é"]
+
+
+@pytest.mark.parametrize(
+    ("start", "ngram", "sound"),
+    [
+        (2, 2, True),
+        (9, 3, True),
+        (10, 1, True),
+        (11, 1, False),
+        (2, 3, False),
+        (10**9, 10**9, False),
+    ],
+)
+def test_copies_come_from_the_context(start: int, ngram: int, sound: bool) -> None:
+    """Two tokens of the prompt and eight of the output: nothing lies behind token 10."""
+    document = good()
+    source = {"kind": "ngram", "start": start, "ngram": ngram}
+    document["steps"][0]["proposed"][0]["source"] = source
+    if sound:
+        check(document)
+        return
+    with pytest.raises(TraceError, match="step 0: proposed 0 is copied from token"):
+        check(document)
