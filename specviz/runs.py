@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from specviz.catalog.locate import locate
 from specviz.catalog.menu import ModelInfo, draft_ids, model_list, reasons
 from specviz.catalog.pairing import overlap
 from specviz.config import MethodCard, RunRequest
-from specviz.errors import BusyError, ModelError
+from specviz.errors import BusyError, ModelError, SpecvizError
 from specviz.events import Event, Finished, Prefilled
 from specviz.method_cards import find_card, read_cards
 from specviz.plans import Plan, make_plan
@@ -144,6 +145,16 @@ def run(
         plain_events = list(live.events(beside, stop, tell))
         run_events = list(live.events(ready, stop, tell))
     return _record(run_events, plain_events)
+
+
+def warm_up() -> None:
+    """Start torch and load the default models, so that a first run begins sooner.
+
+    What goes wrong here is said by the run that needs it.
+    """
+    with suppress(SpecvizError):
+        for _ in stream(RunRequest.of("speculative", "Once upon a time", max_new_tokens=4)):
+            pass
 
 
 def _stream(plan: Plan, stop: threading.Event | None, status: Status) -> Iterator[Event]:

@@ -56,6 +56,8 @@ def build_app(
         wire(page, controls, [viewer, controls.status, session], plots)
         wire_menus(source, controls, setup)
         app.unload(page.leave)
+        if setup.live:
+            app.load(page.warm_up, **LIGHT)
     return app
 
 

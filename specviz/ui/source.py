@@ -40,3 +40,6 @@ class Source(Protocol):
 
     def recorded(self) -> tuple[Path, ...]:
         """Recorded traces that come with the project."""
+
+    def warm_up(self) -> None:
+        """Load the default models, so that a first run begins sooner."""

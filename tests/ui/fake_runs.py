@@ -124,6 +124,9 @@ class FakeRuns:
             Example("Talk", "Hello?", chat=True),
         )
 
+    def warm_up(self) -> None:
+        self.num_warm_ups = getattr(self, "num_warm_ups", 0) + 1
+
     def recorded(self) -> tuple[Path, ...]:
         return self.traces
 
