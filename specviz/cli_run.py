@@ -16,6 +16,7 @@ from specviz.metrics import speed_verdict
 from specviz.render.spans import prompt_spans, step_spans
 from specviz.render.step_text import step_report
 from specviz.render.text import HEADER, colored_text, legend, run_text
+from specviz.render.visible import visible
 from specviz.trace import Trace, check, verdict_text
 
 DONE, INTERRUPTED = 0, 130
@@ -201,7 +202,7 @@ def _summary(trace: Trace) -> str:
     seconds = document["timing"]["decode_s"]
     count = len(trace.output_ids)
     parts = [
-        str(document["method"]["key"]),
+        visible(str(document["method"]["key"])),  # a file may say anything
         f"{count} tokens in {len(trace.steps)} steps",
         f"acceptance rate {'–' if rate is None else f'{rate:.0%}'}",
         f"{count / seconds:.1f} tokens/s" if seconds else "no time",

@@ -1,0 +1,54 @@
+"""``python -m specviz export``: files, stdout, and one sentence where it cannot be done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from specviz.cli import main
+from specviz.export import export_html, export_timeline
+from specviz.export.html import ASSETS
+from specviz.trace import Trace
+
+TRACE = min((ASSETS / "traces").glob("*.json"))
+
+
+def test_writes_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, line = tmp_path / "run.html", tmp_path / "run.json"
+    assert main(["export", str(TRACE), "--html", str(page), "--timeline", str(line)]) == 0
+    assert capsys.readouterr() == ("", "")
+    trace = Trace.load(TRACE)
+    assert page.read_bytes() == export_html(trace).encode("utf-8")
+    assert line.read_text("ascii") == export_timeline(trace)
+
+
+def test_writes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(TRACE), "--timeline", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["traceEvents"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ([], "name what to write: --html FILE or --timeline FILE"),
+        (["--html", "-", "--timeline", "-"], "name what to write"),
+        (["--html", "/nowhere/at/all.html"], "cannot be written"),
+        (["--html", "."], "cannot be written"),
+        (["--html", "a\0b"], "cannot be written"),
+    ],
+)
+def test_refuses_with_a_sentence(
+    options: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", str(TRACE), *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and sentence in err and err.count("\n") == 1
+
+
+def test_refuses_what_is_no_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "run.html"
+    assert main(["export", str(tmp_path / "missing.json"), "--html", str(page)]) == 2
+    assert "No such file" in capsys.readouterr().err
+    assert not page.exists()
