@@ -7,12 +7,14 @@ data; the scripts write text as text only. The same trace always gives the same 
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from specviz.export.inert import csp_hash, escaped, inert_json
-from specviz.export.sheet import sheet_of
+from specviz.export.sheet import plain_words, sheet_of
 from specviz.export.words import texts
 from specviz.trace import Trace
 from specviz.ui import shelf
@@ -22,6 +24,7 @@ ASSETS = Path(__file__).parents[2] / "assets"
 # The viewer's scripts, in the order of specviz/ui/viewer.py (tested): that module needs Gradio.
 VIEWER_SCRIPTS = (
     "specviz-model.js",
+    "specviz-step.js",
     "specviz-text.js",
     "specviz-strip.js",
     "specviz-chart.js",
@@ -31,6 +34,8 @@ VIEWER_SCRIPTS = (
     "specviz-bar.js",
     "specviz-feed.js",
     "specviz-cursor.js",
+    "specviz-inspector.js",
+    "specviz-detail.js",
     "specviz.js",
 )
 STYLES = ("specviz.css", "specviz-standalone.css")
@@ -65,8 +70,25 @@ def _messages(trace: Trace) -> str:
     """The messages that the page's viewer would get, as a JSON list."""
     run = Run(owner="", id="export")
     run.traces[0] = trace
-    texts = shelf.messages(run, kind="recorded", max_bytes=UNBOUNDED)
-    return escaped(f"[{','.join(texts)}]")
+    messages = [
+        json.loads(text) for text in shelf.messages(run, kind="recorded", max_bytes=UNBOUNDED)
+    ]
+    for message in messages:
+        message["ev"] = [_named(record) for record in message["ev"]]
+    return inert_json(messages)
+
+
+def _named(record: list[Any]) -> list[Any]:
+    """A record whose names of methods, models and devices can be read and fit on a line.
+
+    Texts of tokens stay as they are: the viewer shows them with signs itself.
+    """
+    if record[0] == "open":
+        return [record[0], plain_words(record[1])]
+    if record[0] == "start":
+        head = {k: v if k == "prompt" else plain_words(v) for k, v in record[2].items()}
+        return [*record[:2], head]
+    return record
 
 
 @cache

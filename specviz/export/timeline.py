@@ -47,8 +47,8 @@ def export_timeline(trace: Trace) -> str:
             "displayTimeUnit": "ms",
             "otherData": {
                 "made_by": "specviz export",
-                "recorded": visible(short(document["created"])),
-                "method": visible(short(document["method"]["key"])),
+                "recorded": short(document["created"]),
+                "method": short(document["method"]["key"]),
                 "tokens": len(trace.output_ids),
                 "finish_reason": document["output"]["finish_reason"],
             },
@@ -67,7 +67,7 @@ def _step_ns(step: Verified) -> int:
 
 def _names(method: str) -> Iterator[Slice]:
     """Names of the process and its tracks."""
-    title = {"name": f"specviz: {visible(method)}"}
+    title = {"name": f"specviz: {method}"}
     yield {"ph": "M", "pid": PROCESS, "name": "process_name", "args": title}
     for number, track in enumerate(TRACKS, start=1):
         head = {"ph": "M", "pid": PROCESS, "tid": number}
