@@ -7,6 +7,7 @@ computing one logit agree to about 1e-7, so greedy ids do not flip on near ties.
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Sequence
 
 import torch
@@ -31,6 +32,11 @@ from specviz.engine.drafters.base import Draft, Drafter, Parts
 from specviz.engine.language_model import LanguageModel, Outputs, Want
 from specviz.engine.verifiers import Verifier
 from specviz.events import Event, Finished, Verified
+
+
+def num_draws(default: int = 2000) -> int:
+    """Runs of a slow statistical test; SPECVIZ_DRAWS=20000 asks for the long version."""
+    return int(os.environ.get("SPECVIZ_DRAWS", default))
 
 
 def text_of(ids: Sequence[int]) -> str:

@@ -219,5 +219,5 @@ def test_frequencies_equal_the_exact_distribution():
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"temperature": 1.0}, PROCESSED], ids=["plain", "processed"])
 def test_frequencies_over_many_draws(settings):
-    """20,000 draws take two to three minutes."""
-    assert frequencies_p(20_000, settings) > 1e-3
+    """SPECVIZ_DRAWS=20000 takes two to three minutes."""
+    assert frequencies_p(fakes.num_draws(), settings) > 1e-3

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import collections
 import math
-import os
 
 import pytest
 import torch
@@ -180,8 +179,7 @@ def test_frequencies_equal_the_exact_distribution(method):
 @pytest.mark.parametrize("method", ["plain", "speculative", "prompt_lookup", "early_exit"])
 def test_frequencies_under_every_processor(method, settings):
     """Three tokens each; SPECVIZ_DRAWS=20000 for the long version (minutes per case)."""
-    draws = int(os.environ.get("SPECVIZ_DRAWS", "1500"))
-    assert frequencies_p(method, settings, draws, 3) > 1e-4
+    assert frequencies_p(method, settings, fakes.num_draws(1000), 3) > 1e-4
 
 
 def test_the_test_itself_finds_a_biased_rule():
