@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -74,7 +75,14 @@ def rich_events() -> list[Event]:
         Verified(
             0, 3, proposed, own(20, Fate.RESIDUAL, "d", **more), num_draft_forwards=3, **times
         ),
-        Verified(1, 1, proposed[:1], own(21, Fate.BONUS, "e", **more), num_unsent=1, **times),
+        Verified(
+            1,
+            1,
+            (replace(proposed[0], source=sources[2]),),
+            own(21, Fate.BONUS, "e", **more),
+            num_unsent=1,
+            **times,
+        ),
         Verified(2, 2, proposed[:1], None, cut="stop", num_draft_forwards=1, **times),
     )
     prompt = (PromptToken(1, "Hi", b"Hi"), PromptToken(2, "\n", b"\n"))
