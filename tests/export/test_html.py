@@ -179,3 +179,14 @@ def test_the_page_speaks_the_viewers_languages() -> None:
     assert set(texts()) == {path.stem for path in VIEWER.glob("*.json")}
     assert set(texts()) <= {path.stem for path in OWN.glob("*.json")}
     assert "svx_results" in texts()["en"] and "sv_title" in texts()["en"]
+
+
+def test_no_two_scripts_declare_the_same_name() -> None:
+    """They share one scope, where the second function of a name silently replaces the first."""
+    declared = re.compile(r"^(?:async )?(?:function|class|const|let) +(\w+)", re.MULTILINE)
+    names = [
+        name
+        for script in ("specviz-standalone.js", *VIEWER_SCRIPTS)
+        for name in declared.findall((ASSETS / script).read_text("utf-8"))
+    ]
+    assert [name for name in set(names) if names.count(name) > 1] == []
