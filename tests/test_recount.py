@@ -137,6 +137,29 @@ def test_the_page_shows_the_same_figures_after_every_step(path: Path) -> None:
             assert good, (number, name, value, known)
 
 
+SHEET = {
+    "rate": "acceptance_rate", "yield": "draft_yield", "tau": "block_efficiency",
+    "tau_full": "block_efficiency_full_steps", "beta": "mean_overlap",
+    "variation": "mean_total_variation", "c": "cost_coefficient", "speedup": "measured_speedup",
+    "expected": "expected_speedup", "per_token": "seconds_per_token", "decode": "total_s",
+    **{f"{part}_s": f"{part}_s" for part in ("draft", "verify", "other")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", TRACES, ids=lambda path: path.stem)
+def test_the_sheet_of_an_exported_page_holds_the_figures(path: Path) -> None:
+    page = export_html(Trace.load(path))
+    found, checked = recount(json.loads(_element(page, "svx-trace"))), 0
+    for section in json.loads(_element(page, "svx-sheet"))["sections"][:4]:
+        for key, value, *_ in section["rows"]:
+            short = key.removeprefix("svx_")
+            name = SHEET.get(short, short if short in found else f"{short}_bytes")
+            if short not in ("prefill", "load"):
+                assert agree(value, found[name]), name
+                checked += 1
+    assert checked >= 20
+
+
 def test_invented_runs_of_the_page_tests_hold_too() -> None:
     events = list(FakeRuns(num_steps=6).stream(fake_request()))
     assert differences(document(events)) == []
