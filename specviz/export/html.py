@@ -36,6 +36,7 @@ VIEWER_SCRIPTS = (
     "specviz-cursor.js",
     "specviz-inspector.js",
     "specviz-detail.js",
+    "specviz-race.js",
     "specviz.js",
 )
 STYLES = ("specviz.css", "specviz-standalone.css")
