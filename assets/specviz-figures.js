@@ -62,9 +62,10 @@ class SvFigures {
     const lane = run.lanes[place];
     this.expected = !run.end && run.lanes.some((other) => other.key === "plain");
     this.words(run);
-    this.name.textContent = lane ? lane.title : this.say("sv_nothing");
+    this.name.textContent = run.race ? this.say("sv_race_title", { n: run.lanes.length })
+      : lane ? lane.title : this.say("sv_nothing");
     this.badge.hidden = !lane;
-    this.exact.hidden = !lane;
+    this.exact.hidden = !lane || Boolean(run.race);
     this.facts.textContent = "";
     if (!lane) return;
     this.badge.className = "sv-badge sv-kind-" + run.kind;
@@ -73,7 +74,8 @@ class SvFigures {
     this.exact.textContent = this.say(lane.lossless ? "sv_lossless" : "sv_lossy");
     this.exact.title = this.say(lane.lossless ? "sv_lossless_info" : "sv_lossy_info");
     this.exact.classList.toggle("sv-warn", !lane.lossless);
-    if (lane.start) for (const fact of this.factsOf(lane.start)) this.fact(fact);
+    const { start } = run.race ? run.lanes[0] : lane; // of a race: what all its lanes share
+    if (start) for (const fact of this.factsOf(start)) this.fact(fact);
   }
 
   fact(text) {

@@ -11,13 +11,13 @@ const SV_KEPT = new Set(["a", "s", "b"]);
 
 // An empty run, before its first message.
 function svNewRun(id) {
-  return { id, kind: "live", name: "", lanes: [], seq: 0, end: null, error: null, ticks: null };
+  return { id, kind: "live", name: "", lanes: [], seq: 0, end: null, error: null, ticks: null, race: null };
 }
 
 function svNewLane(info) {
   return {
     key: info.key, title: info.title, lossless: info.lossless !== false, start: null,
-    steps: [], pending: null, finish: null, compare: null,
+    steps: [], pending: null, finish: null, compare: null, round: null, refused: info.refused || "",
   };
 }
 
@@ -42,6 +42,7 @@ function svRecord(run, record) {
   if (kind === "open") {
     run.kind = place.kind;
     run.name = place.name;
+    run.race = place.race || null;
     run.lanes = place.lanes.map(svNewLane);
     return;
   }
@@ -51,6 +52,7 @@ function svRecord(run, record) {
   else if (kind === "draft") lane.pending = value;
   else if (kind === "finish") lane.finish = value;
   else if (kind === "compare") lane.compare = value;
+  else if (kind === "round") lane.round = value;
   else if (kind === "step") {
     lane.steps.push(value);
     lane.pending = null;

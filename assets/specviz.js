@@ -30,6 +30,7 @@ class SvViewer {
       this.chart("sv_chart_rate", SV_RUN.rate, 1, (v) => show.whole(v)),
       this.chart("sv_chart_time", SV_RUN.latency, null, (v) => show.ms(v)),
     ];
+    this.race = new SvRace(this);
     this.tip = new SvTip(root, say, show);
     this.status = svNode("div", "sv-sr", root);
     this.status.setAttribute("role", "status");
@@ -78,6 +79,7 @@ class SvViewer {
       svNode("span", "", item).textContent = this.say("sv_time_" + part);
     }
     this.bar.words();
+    this.race.words();
     for (const chart of this.charts) {
       chart.title.textContent = this.say(chart.options.key);
       chart.svg.setAttribute("aria-label", this.say(chart.options.key));
@@ -113,6 +115,7 @@ class SvViewer {
     this.grid.textContent = "";
     this.lanes = [];
     for (const chart of this.charts) chart.clear();
+    this.race.opened();
     this.figures.error("");
   }
 
@@ -181,7 +184,7 @@ class SvViewer {
   }
 
   autoplays(run) {
-    return run.kind !== "live" && !run.played;
+    return (run.kind !== "live" || Boolean(run.race && run.race.over)) && !run.played;
   }
 
   // A recorded run plays by itself once, slowly enough to be seen.
@@ -190,7 +193,7 @@ class SvViewer {
     run.played = true;
     const ticks = svTicks(run);
     const last = ticks.length ? ticks[ticks.length - 1][0] : 0;
-    this.player.pace = SV_PACES[svPace(last, ticks.length, SV_PACES)];
+    this.player.pace = run.race ? this.race.pace(last) : SV_PACES[svPace(last, ticks.length, SV_PACES)];
     this.bar.words();
     if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.player.hold(run, ticks.length);
@@ -250,6 +253,7 @@ class SvViewer {
     const beside = plain >= 0 && plain !== this.active && run.lanes[plain].steps[this.shown[plain] - 1];
     this.figures.draw(run.lanes[this.active], this.shown[this.active] || 0, beside || null);
     this.bar.draw(count, svTicks(run).length, this.shown[this.active] || 0);
+    this.race.draw(run, this.shown, count);
   }
 
   drawLane(lane, data, shown) {

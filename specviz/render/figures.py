@@ -201,6 +201,11 @@ def speedup_figure(
     return figure
 
 
+def blank_figure(x_title: str, y_title: str) -> go.Figure:
+    """A figure without traces in the look of all others."""
+    return _figure(escaped(x_title), escaped(y_title))
+
+
 def escaped(text: str) -> str:
     """Text as plotly shows it literally: no tags, no entities, no formulas."""
     return escape(text, quote=False).replace("$", "&#36;")

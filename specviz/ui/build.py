@@ -12,9 +12,10 @@ os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "200")
 import gradio as gr
 
 from specviz.errors import SpecvizError
-from specviz.ui import shelf, tab_run
+from specviz.ui import shelf, tab_compare, tab_run
 from specviz.ui.handlers import Page, server_functions
 from specviz.ui.i18n import t
+from specviz.ui.race_handlers import Racing
 from specviz.ui.registry import Registry, Run
 from specviz.ui.source import Source
 from specviz.ui.state import Session, Setup, torch_is_here
@@ -104,6 +105,7 @@ def build_tabs(page: Page, session: gr.State, viewer: gr.HTML, controls: Control
         with gr.Tab(t("sv_tab_trace"), id="traces"):
             words(about_traces())
             build_traces(page, [viewer, controls.status, session], plots)
+        controls.race.plots = tab_compare.build_figures()
     tab.select(page.figures, session, plots, **LIGHT)
     return plots
 
@@ -144,15 +146,16 @@ def wire(page: Page, controls: Controls, outputs: list[Any], plots: list[gr.Plot
         api_visibility="private",
     )
     run.then(page.figures, session, plots, **LIGHT)
-    controls.stop.click(page.stop, None, controls.status, cancels=[run], **LIGHT)
+    race = tab_compare.wire_race(Racing(page, controls.race.keys), controls, outputs, LIGHT)
+    controls.stop.click(page.stop, None, controls.status, cancels=[run, race], **LIGHT)
 
 
 def wire_menus(source: Source, controls: Controls, setup: Setup) -> None:
     """Menus and examples follow target and method."""
     updates = partial(tab_run.menu_updates, source, setup)
     choice = [controls.target, controls.method]
-    for menu in choice:
-        menu.input(updates, choice, controls.menus, **LIGHT)
+    changed = [menu.input(updates, choice, controls.menus, **LIGHT) for menu in choice]
+    tab_compare.wire_race_menus(source, setup, controls, changed[0], LIGHT)
     for index, button in enumerate(controls.examples):
         pick = partial(pick_example, source, index)
         button.click(pick, controls.target, [controls.prompt, controls.chat], **LIGHT)

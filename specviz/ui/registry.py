@@ -49,6 +49,7 @@ class Run:
         traces: finished traces, per lane, once they have been asked for.
         baselines: comparison with the plain lane, per lane.
         name: what a shelved run is called.
+        outcome: the comparison that a race came to, None for other runs.
     """
 
     owner: str
@@ -63,6 +64,7 @@ class Run:
     traces: dict[int, Any] = field(default_factory=dict)
     baselines: dict[int, Any] = field(default_factory=dict)
     name: str = ""
+    outcome: Any = None
     thread: threading.Thread | None = None
     touched: float = field(default_factory=time.monotonic)
     num_bytes: int = 0

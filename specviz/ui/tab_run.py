@@ -13,6 +13,7 @@ from specviz.ui.i18n import t
 from specviz.ui.protocol import dumps
 from specviz.ui.source import Source
 from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, Setup, menu
+from specviz.ui.tab_compare import RaceControls, build_mode, build_race
 from specviz.ui.words import hidden_words, method_words, words
 
 NUM_EXAMPLES = 6
@@ -36,6 +37,7 @@ class Controls:
     beside: gr.Checkbox
     special: gr.Accordion
     hidden: gr.HTML
+    race: RaceControls
     settings: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -55,6 +57,7 @@ class Controls:
 def build_controls(source: Source, setup: Setup) -> Controls:
     """Lay out the controls, set for the default target."""
     offer = menu(source, None, None)
+    mode = build_mode()
     with gr.Column(elem_classes="sv-group"):
         prompt = gr.Textbox(
             first_prompt(source, offer),
@@ -74,18 +77,21 @@ def build_controls(source: Source, setup: Setup) -> Controls:
                 elem_id="sv-run",
                 interactive=setup.live and offer.method is not None,
             )
+            go = gr.Button(t("sv_race_go"), variant="primary", elem_id="sv-race-go", visible=False)
             stop = gr.Button(t("sv_stop"), elem_id="sv-stop")
         status = gr.Textbox(
             t("sv_ready"), label=t("sv_status"), interactive=False, lines=1, elem_id="sv-status"
         )
     with gr.Column(elem_classes="sv-group"):
-        method = gr.Radio(
-            method_choices(offer),
-            value=offer.method.key if offer.method else None,
-            label=t("sv_method"),
-            elem_id="sv-method",
-        )
-        about = words(method_words(offer, setup), elem_classes="sv-hint")
+        with gr.Column(elem_classes="sv-one") as one:
+            method = gr.Radio(
+                method_choices(offer),
+                value=offer.method.key if offer.method else None,
+                label=t("sv_method"),
+                elem_id="sv-method",
+            )
+            about = words(method_words(offer, setup), elem_classes="sv-hint")
+        race = build_race(source.cards(), offer, setup, mode=mode, go=go)
         target = gr.Dropdown(
             [(info.title, info.id) for info in source.targets()],
             value=offer.target,
@@ -93,13 +99,9 @@ def build_controls(source: Source, setup: Setup) -> Controls:
             allow_custom_value=setup.any_model,
             elem_id="sv-target",
         )
-        draft = gr.Dropdown(
-            label=t("sv_draft_model"),
-            allow_custom_value=setup.any_model,
-            elem_id="sv-draft",
-            **draft_state(offer, setup),
-        )
-        beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
+        with gr.Column(elem_classes="sv-one") as other:
+            draft = build_draft(offer, setup)
+            beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
     settings: dict[str, Any] = {"max_new_tokens": length}
     with gr.Accordion(
         t("sv_settings_method"),
@@ -112,6 +114,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
         settings |= common_settings()
         chat = gr.Checkbox(False, label=t("sv_chat"), elem_id="sv-chat")
     hidden = words(hidden_words(offer), elem_classes="sv-hint sv-hidden-why")
+    race.single = [one, other, hidden, run]
     return Controls(
         prompt=prompt,
         examples=examples,
@@ -126,7 +129,18 @@ def build_controls(source: Source, setup: Setup) -> Controls:
         beside=beside,
         special=special,
         hidden=hidden,
+        race=race,
         settings=settings,
+    )
+
+
+def build_draft(offer: Menu, setup: Setup) -> gr.Dropdown:
+    """The menu of draft models."""
+    return gr.Dropdown(
+        label=t("sv_draft_model"),
+        allow_custom_value=setup.any_model,
+        elem_id="sv-draft",
+        **draft_state(offer, setup),
     )
 
 

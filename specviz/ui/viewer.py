@@ -26,6 +26,7 @@ SCRIPTS = (
     "specviz-bar.js",
     "specviz-feed.js",
     "specviz-cursor.js",
+    "specviz-race.js",
     "specviz.js",
 )
 

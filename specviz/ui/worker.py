@@ -52,10 +52,15 @@ class Update:
 
 def start(run: Run, source: Source, requests: Sequence[RunRequest]) -> Run:
     """Decode ``requests`` one after the other, each into its own lane of ``run``."""
+    return spawn(run, lambda: _decode(run, source, tuple(requests)))
+
+
+def spawn(run: Run, work: Callable[[], None]) -> Run:
+    """Do the work of ``run`` in a thread of its own, in a copy of the caller's context."""
     context = contextvars.copy_context()
     run.thread = threading.Thread(
         target=context.run,
-        args=(_decode, run, source, tuple(requests)),
+        args=(_guarded, run, work),
         name=f"specviz-{run.id[:8]}",
         daemon=True,
     )
@@ -64,14 +69,18 @@ def start(run: Run, source: Source, requests: Sequence[RunRequest]) -> Run:
 
 
 def _decode(run: Run, source: Source, requests: Sequence[RunRequest]) -> None:
+    for lane, request in enumerate(requests):
+        if run.stop.is_set():
+            break
+        events = source.stream(request, stop=run.stop, status=lambda text: _status(run, text))
+        with closing(events):
+            for event in events:
+                run.put(Item("event", lane, event))
+
+
+def _guarded(run: Run, work: Callable[[], None]) -> None:
     try:
-        for lane, request in enumerate(requests):
-            if run.stop.is_set():
-                break
-            events = source.stream(request, stop=run.stop, status=lambda text: _status(run, text))
-            with closing(events):
-                for event in events:
-                    run.put(Item("event", lane, event))
+        work()
     except SpecvizError as error:
         run.put(Item("error", value=(type(error).__name__, str(error))))
     except Exception:
