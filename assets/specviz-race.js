@@ -217,7 +217,8 @@ class SvRace {
   speedup(cell, result, { place, best }) {
     const { formats } = this.viewer;
     const [middle, low, high] = result.speedup;
-    svNode("strong", middle < 0.995 ? "sv-slower" : "", cell).textContent = formats.number(middle, 2) + "\u00d7";
+    const number = svNode("strong", middle < 0.995 ? "sv-slower" : "", cell);
+    number.textContent = formats.number(middle, 2) + "\u00d7";
     if (result.rounds > 1 && place) {
       svNode("small", "", cell).textContent =
         `(${formats.number(low, 2)}\u2013${formats.number(high, 2)})`;
