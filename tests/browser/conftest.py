@@ -11,6 +11,7 @@ import pytest
 
 from specviz.trace import Trace
 from tests.browser.pilot import Pilot
+from tests.ui.fake_race import RacingRuns
 from tests.ui.fake_runs import WORDS, FakeRuns, request
 
 FLAGS = (
@@ -37,7 +38,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def source(recorded: Path) -> FakeRuns:
     """The invented runs that the app shows; a test may change their pace and texts."""
-    return FakeRuns(traces=(recorded,))
+    return RacingRuns(traces=(recorded,))
 
 
 @pytest.fixture(scope="session")
