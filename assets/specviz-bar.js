@@ -78,7 +78,9 @@ class SvBar {
   by(change) {
     const { viewer } = this;
     const now = viewer.player.shown(viewer.feed.run);
-    const index = (svShown(viewer.feed.run, now)[viewer.active] || 0) + change;
+    const kept = viewer.cursor.marked(viewer.active);
+    const from = kept >= 0 ? kept + 1 : svShown(viewer.feed.run, now)[viewer.active] || 0;
+    const index = from + change;
     if (index <= 0) this.to(0);
     else this.to(svTickOf(viewer.feed.run, viewer.active, index - 1) || svTicks(viewer.feed.run).length);
   }

@@ -4,6 +4,8 @@ class SvCursor {
   constructor(viewer) {
     this.viewer = viewer;
     this.at = null; // {place, k}: lane and number of the token whose card is kept
+    this.marks = []; // [node, class] of the places that a draft was copied from
+    this.copied = null; // [lane, step] whose copied words are marked while no token is pointed at
     const { root } = viewer;
     root.addEventListener("pointerover", (event) => this.hover(event));
     root.addEventListener("click", (event) => this.click(event));
@@ -37,10 +39,16 @@ class SvCursor {
     this.source(null);
   }
 
+  // The step looked at: its copied words are marked in the text.
+  sources(place, step, lane) {
+    this.copied = step && lane ? [lane, step] : null;
+    if (!this.at) this.source(null);
+  }
+
   click(event) {
     const node = this.tokenAt(event);
     if (node) this.pin(this.laneOf(node), Number(node.dataset.k));
-    else if (!event.target.closest(".sv-tip, .sv-strip, .sv-bar")) this.unpin();
+    else if (!event.target.closest(".sv-tip, .sv-strip, .sv-bar, .sv-inspect")) this.unpin();
   }
 
   // A column of a strip: its step, or on a click its first token.
@@ -63,16 +71,33 @@ class SvCursor {
     const step = this.viewer.feed.run.lanes[lane.place].steps[entry.step];
     const box = entry.node.getClientRects()[0] || entry.node.getBoundingClientRect();
     this.tip.token(entry.token, step, box);
-    this.source(lane, entry.token);
+    this.source(lane, step, step.tok.indexOf(entry.token));
     if (step.light) this.detail(lane, entry.step, k);
   }
 
-  // Prompt lookup: show in the prompt where the draft was copied from.
-  source(lane, token) {
-    for (const node of this.viewer.root.querySelectorAll(".sv-src")) node.classList.remove("sv-src");
-    if (!lane || !token.src || token.src[0] !== "ngram") return;
-    const [, start, size] = token.src;
-    for (let at = start - size; at <= start; at++) lane.text.mark(at);
+  // Prompt lookup: show in the text what matched, and what was copied: the token at this place of
+  // the draft, or without one all of the step looked at.
+  source(lane, step, at = -1) {
+    for (const [node, name] of this.marks) node.classList.remove(name);
+    this.marks = [];
+    if (!lane) {
+      if (this.copied) this.mark(...this.copied, -1);
+    } else this.mark(lane, step, at);
+  }
+
+  mark(lane, step, at) {
+    const { src } = step.tok[Math.max(at, 0)];
+    if (!src || src[0] !== "ngram") return;
+    const [, start, size] = src;
+    const count = step.tok.filter((token) => token.src).length;
+    const put = (index, name) => {
+      const entry = lane.text.at(index);
+      if (!entry) return;
+      entry.node.classList.add(name);
+      this.marks.push([entry.node, name]);
+    };
+    for (let i = start - size; i < start; i++) put(i, "sv-match");
+    for (let i = 0; i < count; i++) if (at < 0 || at === i) put(start + i, "sv-src");
   }
 
   // Alternatives that were left out while the run was too fast.
@@ -86,7 +111,8 @@ class SvCursor {
     if (!this.tip.box.hidden) this.card(lane, k);
   }
 
-  pin(lane, k) {
+  // Keep a token; `quiet` without its card, as when it was chosen in the inspector.
+  pin(lane, k, quiet = false) {
     const entry = lane.text.tokens[k];
     if (!entry) return;
     this.unpin(false);
@@ -94,7 +120,7 @@ class SvCursor {
     this.viewer.choose(lane.place);
     entry.node.classList.add("sv-cur");
     lane.text.reveal(entry.node);
-    this.card(lane, k);
+    if (!quiet) this.card(lane, k);
     this.viewer.draw();
     const fate = this.viewer.say("sv_" + SV_FATES[entry.token.f]);
     const step = this.viewer.feed.run.lanes[lane.place].steps[entry.step];
@@ -122,13 +148,15 @@ class SvCursor {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") this.unpin();
+    else if (event.key === "?") this.viewer.inspector.keys();
     else if (this.viewer.bar.key(event) || this.walk(event)) event.preventDefault();
   }
 
   // Arrow keys, Home and End walk over the tokens of a text; True if this was one.
   walk(event) {
     const text = event.target.closest(".sv-text");
-    const lane = text && this.laneOf(text);
+    const inspecting = Boolean(event.target.closest(".sv-inspect"));
+    const lane = inspecting ? this.viewer.lanes[this.viewer.active] : text && this.laneOf(text);
     if (!lane) return false;
     const shown = this.viewer.shown[lane.place];
     const last = lane.text.tokens.findLastIndex((entry) => entry.step < shown);
@@ -137,7 +165,7 @@ class SvCursor {
       ArrowRight: Math.min(at + 1, last), ArrowLeft: Math.max(0, at - 1), Home: 0, End: last,
     }[event.key];
     if (next === undefined || last < 0) return false;
-    this.pin(lane, next);
+    this.pin(lane, next, inspecting);
     return true;
   }
 }

@@ -45,6 +45,7 @@ class SvText {
     this.skipped = 0;
     this.spans = [];
     this.tokens = [];
+    this.kept = []; // entries of `tokens` that became output
     this.shown = 0;
     this.box.addEventListener("copy", (event) => this.copy(event));
   }
@@ -55,7 +56,7 @@ class SvText {
     this.skipped = start.skipped || 0;
     this.given = [];
     if (this.skipped) svNode("em", "sv-skipped", this.prompt).textContent = skipped;
-    this.promptTexts = (start.prompt || []).map(([x]) => x);
+    this.promptTokens = (start.prompt || []).map(([x, h]) => ({ x, h }));
     (start.prompt || []).forEach(([x, h], index) => {
       const node = svNode("span", "sv-pt", this.prompt);
       const face = svFace({ x, h });
@@ -104,17 +105,18 @@ class SvText {
     const node = svBox(token, SV_FATES[token.f] || "drafted", span);
     if (svLossy(token)) node.classList.add("sv-lossy");
     node.dataset.k = this.tokens.length;
-    this.tokens.push({ token, step: this.spans.length, node });
+    const entry = { token, step: this.spans.length, node };
+    this.tokens.push(entry);
+    if (SV_KEPT.has(token.f)) this.kept.push(entry);
   }
 
-  // Mark a token of the context, counted from the start of the prompt.
-  mark(at) {
-    const place = at - this.skipped;
-    if (place < 0) return;
-    const kept = () => this.tokens.filter((entry) => SV_KEPT.has(entry.token.f));
+  // A token of the context as {token, node}, counted from the start of the prompt.
+  at(index) {
+    const place = index - this.skipped;
     const over = place - this.given.length;
-    const node = over < 0 ? this.given[place] : (kept()[over] || {}).node;
-    if (node) node.classList.add("sv-src");
+    if (place < 0) return undefined;
+    if (over >= 0) return this.kept[over];
+    return { node: this.given[place], token: this.promptTokens[place] };
   }
 
   // Drafted tokens that are being verified right now.
@@ -183,6 +185,6 @@ class SvText {
   }
 
   promptText(index) {
-    return (this.promptTexts && this.promptTexts[index]) || "";
+    return (this.promptTokens && this.promptTokens[index].x) || "";
   }
 }

@@ -26,7 +26,7 @@ class SvTip {
     if (token.p !== undefined) this.bar("sv_tip_p", token.p, "p");
     if (token.q !== undefined) this.bar("sv_tip_q", token.q, "q");
     if (token.a !== undefined) this.bar("sv_tip_accept", token.a, "a", token.u);
-    if (token.src) svNode("p", "sv-tip-src", this.box).textContent = this.source(token.src);
+    if (token.src) svNode("p", "sv-tip-src", this.box).textContent = this.source(token, step);
     const lists = svNode("div", "sv-tip-lists", this.box);
     if (token.rt) this.list(lists, "sv_tip_residual", token.rt, token);
     if (token.tt) this.list(lists, "sv_tip_target", token.tt, token);
@@ -46,8 +46,10 @@ class SvTip {
     return this.say(step.tok.length > 1 ? "sv_why_bonus" : "sv_why_alone");
   }
 
-  source(src) {
-    if (src[0] === "ngram") return this.say("sv_src_ngram", { n: src[2], at: src[1] + 1 });
+  source(token, step) {
+    const { src } = token;
+    const at = step.tok.indexOf(token);
+    if (src[0] === "ngram") return this.say("sv_src_ngram", { n: src[2], at: src[1] + at + 1 });
     if (src[0] === "layer") return this.say("sv_src_layer", { n: src[1] });
     return this.say("sv_src_pieces", { x: src[2].map((x) => svLabel({ x })).join(" \u00b7 ") });
   }

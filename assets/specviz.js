@@ -25,6 +25,7 @@ class SvViewer {
     this.legend = svNode("ul", "sv-legend", root);
     this.grid = svNode("div", "sv-lanes", root);
     this.bar = new SvBar(root, this);
+    this.inspector = new SvInspector(root, this);
     this.chartBox = svNode("div", "sv-charts", root);
     this.charts = [
       this.chart("sv_chart_rate", SV_RUN.rate, 1, (v) => show.whole(v)),
@@ -80,6 +81,7 @@ class SvViewer {
     }
     this.bar.words();
     this.race.words();
+    this.inspector.words();
     for (const chart of this.charts) {
       chart.title.textContent = this.say(chart.options.key);
       chart.svg.setAttribute("aria-label", this.say(chart.options.key));
@@ -254,12 +256,15 @@ class SvViewer {
     this.figures.draw(run.lanes[this.active], this.shown[this.active] || 0, beside || null);
     this.bar.draw(count, svTicks(run).length, this.shown[this.active] || 0);
     this.race.draw(run, this.shown, count);
+    this.inspector.draw();
   }
 
   drawLane(lane, data, shown) {
     if (!lane) return;
     if (lane.text.shown !== shown) lane.text.show(shown, this.player.mode !== "live");
-    lane.strip.draw(data.steps, shown, this.cursor.marked(lane.place), this.scale);
+    const held = lane.place === this.active && this.player.mode === "hold" ? shown - 1 : -1;
+    const marked = this.cursor.marked(lane.place);
+    lane.strip.draw(data.steps, shown, marked >= 0 ? marked : held, this.scale);
     const step = data.steps[shown - 1];
     svSet(lane.figures, step ? this.say("sv_lane_figures", {
       n: step.run[SV_RUN.tokens], s: shown, t: this.formats.ms(step.run[SV_RUN.elapsed]),

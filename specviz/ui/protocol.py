@@ -101,10 +101,12 @@ class LaneEncoder:
     def __init__(self, lane: int) -> None:
         self.lane = lane
         self.running = Running()
+        self.weight: float | None = None  # of the target, where two distributions are mixed
 
     def encode(self, event: Prefilled | Drafted | Verified | Finished) -> Record:
         """The record of one event."""
         if isinstance(event, Prefilled):
+            self.weight = _weight(event.header)
             return ["start", self.lane, _start(event)]
         if isinstance(event, Drafted):
             texts = [[token.text, hex_of(token)] for token in event.proposed]
@@ -115,7 +117,7 @@ class LaneEncoder:
         return ["step", self.lane, self._step(event)]
 
     def _step(self, event: Verified) -> dict[str, Any]:
-        tokens = [draft_token(token) for token in event.proposed]
+        tokens = [draft_token(token, self.weight) for token in event.proposed]
         if event.target_token is not None:
             tokens.append(target_token(event.target_token))
         return without_nulls(
@@ -179,8 +181,30 @@ def _header(header: RunHeader) -> dict[str, Any]:
     }
 
 
-def draft_token(token: DraftToken) -> dict[str, Any]:
-    """A drafted and judged token under short keys (see ``specviz-model.js``)."""
+def _weight(header: RunHeader | None) -> float | None:
+    """Weight of the target in the mixture that judges; None where the target judges alone."""
+    if header is None or header.method.get("lossless", True):
+        return None
+    request = header.request
+    value = request.get("config", request).get("ensemble_weight")
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def mixture(token: DraftToken, weight: float | None) -> float | None:
+    """w·p + (1 − w)·q of a judged token, None where nothing is mixed."""
+    parts = (token.target_prob, token.draft_prob)
+    if weight is None or token.accept_prob is None or None in parts:
+        return None
+    return weight * parts[0] + (1 - weight) * parts[1]
+
+
+def draft_token(token: DraftToken, weight: float | None = None) -> dict[str, Any]:
+    """A drafted and judged token under short keys (see ``specviz-model.js``).
+
+    Args:
+        token: the token.
+        weight: weight of the target where the rule mixes both distributions.
+    """
     return without_nulls(
         {
             "x": token.text,
@@ -190,6 +214,7 @@ def draft_token(token: DraftToken) -> dict[str, Any]:
             "p": number(token.target_prob),
             "q": number(token.draft_prob),
             "a": number(token.accept_prob),
+            "m": number(mixture(token, weight)),
             "u": number(token.draw),
             "o": number(token.overlap),
             "e": number(token.target_entropy),

@@ -17,6 +17,7 @@ from specviz.ui.theme import ASSETS
 
 SCRIPTS = (
     "specviz-model.js",
+    "specviz-step.js",
     "specviz-text.js",
     "specviz-strip.js",
     "specviz-chart.js",
@@ -26,6 +27,8 @@ SCRIPTS = (
     "specviz-bar.js",
     "specviz-feed.js",
     "specviz-cursor.js",
+    "specviz-inspector.js",
+    "specviz-detail.js",
     "specviz-race.js",
     "specviz.js",
 )

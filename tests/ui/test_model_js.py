@@ -26,9 +26,10 @@ needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 
 @needs_node
-def test_the_model_passes_its_own_tests() -> None:
+@pytest.mark.parametrize("name", ["model.test.js", "step.test.js"])
+def test_the_model_passes_its_own_tests(name: str) -> None:
     done = subprocess.run(
-        [str(NODE), "--test", str(Path(__file__).with_name("model.test.js"))],
+        [str(NODE), "--test", str(Path(__file__).with_name(name))],
         capture_output=True,
         text=True,
         timeout=60,

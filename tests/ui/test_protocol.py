@@ -9,7 +9,15 @@ from typing import Any
 
 import pytest
 
-from specviz.events import DraftToken, Fate, NgramSource, TargetToken, TopToken, Verified
+from specviz.events import (
+    DraftToken,
+    Fate,
+    NgramSource,
+    Prefilled,
+    TargetToken,
+    TopToken,
+    Verified,
+)
 from specviz.metrics import count
 from specviz.ui.outbox import Outbox
 from specviz.ui.protocol import (
@@ -68,6 +76,22 @@ def test_bytes_of_a_split_character_are_told() -> None:
     assert hex_of(DraftToken(1, "", b"\xe2\x82")) == "e282"
     assert hex_of(DraftToken(1, "€", b"\xe2\x82\xac")) is None
     assert hex_of(DraftToken(1, "€", b"\xac")) == "ac"
+
+
+def test_a_mixture_is_told_where_the_rule_mixes() -> None:
+    token = DraftToken(
+        1, "a", b"a", fate=Fate.ACCEPTED, target_prob=0.1, draft_prob=0.5, accept_prob=0.52
+    )
+    assert draft_token(token, 0.6)["m"] == pytest.approx(0.26)
+    assert "m" not in draft_token(token)
+    assert "m" not in draft_token(replace(token, accept_prob=None), 0.6)
+    start = next(e for e in FakeRuns().stream(request()) if isinstance(e, Prefilled))
+    lossy = start.header.method | {"lossless": False}
+    encoder = LaneEncoder(0)
+    encoder.encode(start)
+    assert encoder.weight is None
+    encoder.encode(replace(start, header=replace(start.header, method=lossy)))
+    assert encoder.weight == start.header.request["ensemble_weight"]
 
 
 def test_a_source_is_a_plain_list() -> None:

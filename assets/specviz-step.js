@@ -1,0 +1,98 @@
+// A step as data for the inspector. Pure functions, no DOM; tested with `node --test`.
+
+const SV_LINE_TAIL = 60; // characters of the text before a step that its line shows
+
+// "kept: … | accepted: … | rejected: … | next: …" on one line.
+function svStepLine(steps, index, names) {
+  let before = "";
+  let i = index - 1;
+  for (; i >= 0 && before.length < SV_LINE_TAIL; i--) before = svKeptText(steps[i].tok) + before;
+  const all = Array.from(before);
+  const cut = all.length > SV_LINE_TAIL || i >= 0;
+  const kept = (cut ? "\u2026" : "") + all.slice(-SV_LINE_TAIL).join("");
+  const { tok } = steps[index];
+  const text = (fates) => tok.filter((token) => fates.includes(token.f)).map(svRaw).join("");
+  const parts = [kept, text("a"), text("r"), text("sb")];
+  return names.map((name, at) => name + ": " + (svOneLine(parts[at]) || "\u2013")).join(" | ");
+}
+
+// The text of a token as it is, or its bytes where it has none.
+function svRaw(token) {
+  return token.x || (token.h ? "\u27e8" + svHex(token.h) + "\u27e9" : "");
+}
+
+// Text on one line: breaks and hidden characters as signs, blanks as they are.
+function svOneLine(text) {
+  return svVisible(text).replace(/\r\n|\n|\r/g, "\u21b5").replace(/\t/g, "\u21e5");
+}
+
+// Tokens likely at a place of a step, with p, q and the residual r where they are known. A refused
+// token and the target's token in its stead share their place.
+function svRows(step, picked) {
+  const token = step.tok[picked];
+  const next = step.tok[step.tok.length - 1];
+  const refused = step.tok.find((other) => other.f === "r");
+  const same = token.f === "s" ? refused : token.f === "r" ? next : null;
+  const draft = token.f === "s" ? refused || {} : token;
+  const own = token.f === "r" && next.f === "s" ? next : token;
+  const rows = new Map();
+  const put = (list, name) => {
+    for (const [id, x, prob] of list || []) {
+      if (!rows.has(id)) rows.set(id, { id, x });
+      rows.get(id)[name] = prob === null ? undefined : prob;
+    }
+  };
+  put(token.tt || (same && same.tt), "p");
+  put(draft.dt, "q");
+  put(own.rt, "r");
+  if (!rows.size) return [];
+  const drafted = token.f === "s" ? refused : token.f === "b" ? null : token;
+  for (const known of [drafted, own.f === "s" || own.f === "b" ? own : null]) {
+    if (!known || known.id === undefined) continue;
+    if (!rows.has(known.id)) rows.set(known.id, { id: known.id, x: known.x, h: known.h });
+    const row = rows.get(known.id);
+    if (known.p !== undefined && known.p !== null) row.p = known.p;
+    if (known === drafted && known.q !== undefined && known.q !== null) row.q = known.q;
+    row[known === drafted ? "drafted" : "next"] = true;
+  }
+  const most = (row) => Math.max(row.p || 0, row.q || 0, row.r || 0);
+  return [...rows.values()].sort((one, two) => most(two) - most(one)).slice(0, 8);
+}
+
+// The bytes of a token in hex, one per item.
+function svBytes(x, h) {
+  if (h) return h.toUpperCase().match(/../g) || [];
+  const escaped = /^(?:<0x[0-9A-F]{2}>)+$/.test(x || "");
+  if (escaped) return x.match(/[0-9A-F]{2}(?=>)/g);
+  return Array.from(new TextEncoder().encode(x || ""), (byte) =>
+    byte.toString(16).toUpperCase().padStart(2, "0"));
+}
+
+// Two rows of tokens over the same bytes: `above` the draft model's pieces, `below` the target's
+// tokens, each with the bytes [from, to) that it covers. A piece that two tokens share stands once.
+function svAlign(tokens) {
+  const columns = [];
+  const below = tokens.map((token) => {
+    const from = columns.length;
+    columns.push(...svBytes(token.x, token.h));
+    return { token, from, to: columns.length };
+  });
+  const above = [];
+  let end = 0;
+  for (const { token, from } of below) {
+    const [, ids, texts] = token.src;
+    ids.forEach((id, i) => {
+      const last = above[above.length - 1];
+      if (i === 0 && last && last.token.id === id && end > from) return;
+      const size = svBytes(texts[i]).length || 1;
+      above.push({ token: { id, x: texts[i] }, from: end, to: end + size });
+      end += size;
+    });
+  }
+  while (columns.length < end) columns.push("");
+  return { columns, above, below };
+}
+
+if (typeof module !== "undefined") {
+  module.exports = { svStepLine, svRows, svBytes, svAlign };
+}

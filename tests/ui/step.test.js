@@ -1,0 +1,64 @@
+// A step as the inspector shows it, without a browser: node --test tests/ui/step.test.js
+
+const test = require("node:test");
+const assert = require("node:assert");
+const fs = require("node:fs");
+const path = require("node:path");
+
+const source = ["model", "step"].map((name) =>
+  fs.readFileSync(path.join(__dirname, `../../assets/specviz-${name}.js`), "utf8")).join("\n");
+const names = "{ svStepLine, svRows, svBytes, svAlign }";
+const { svStepLine, svRows, svBytes, svAlign } = new Function(
+  `const module = undefined;\n${source}\nreturn ${names};`)();
+
+const NAMES = ["kept", "accepted", "rejected", "next"];
+const refused = {
+  tok: [
+    { x: " a", f: "a", id: 1, p: 0.9, q: 0.8 },
+    { x: " b", f: "r", id: 2, p: 0.1, q: 0.7, tt: [[3, " c", 0.6], [2, " b", 0.1]], dt: [[2, " b", 0.7]] },
+    { x: " d", f: "d", id: 4, q: 0.5 },
+    { x: " c", f: "s", id: 3, p: 0.6, tt: [[3, " c", 0.6]], rt: [[3, " c", 0.95]] },
+  ],
+};
+
+test("a step is one line of four parts", () => {
+  const steps = [{ tok: [{ x: "Once\n", f: "b" }] }, refused];
+  assert.equal(svStepLine(steps, 1, NAMES), "kept: Once\u21b5 | accepted:  a | rejected:  b | next:  c");
+  assert.equal(svStepLine(steps, 0, NAMES), "kept: \u2013 | accepted: \u2013 | rejected: \u2013 | next: Once\u21b5");
+});
+
+test("a long text before the step is cut, hidden characters become signs", () => {
+  const steps = Array.from({ length: 40 }, () => ({ tok: [{ x: " word", f: "b" }] }));
+  const line = svStepLine([...steps, { tok: [{ x: "\u202e", f: "b" }] }], 40, NAMES);
+  assert.ok(line.startsWith("kept: \u2026"));
+  assert.ok(line.length < 140);
+  assert.ok(line.endsWith("next: \u27e8U+202E\u27e9"));
+  assert.ok(svStepLine([{ tok: [{ x: "", h: "f09f", f: "b" }] }], 0, NAMES).endsWith("\u27e8F0 9F\u27e9"));
+});
+
+test("a refused token and the one in its stead show the same place", () => {
+  for (const picked of [1, 3]) {
+    const rows = svRows(refused, picked);
+    assert.deepEqual(rows.map((row) => [row.id, row.p, row.q, row.r]),
+      [[3, 0.6, undefined, 0.95], [2, 0.1, 0.7, undefined]]);
+    assert.ok(rows[1].drafted);
+    assert.ok(rows[0].next);
+  }
+  assert.deepEqual(svRows(refused, 2), []);
+});
+
+test("bytes come from hex, from a label of bytes, or from the text", () => {
+  assert.deepEqual(svBytes("", "e282"), ["E2", "82"]);
+  assert.deepEqual(svBytes("<0xF0><0x9F>"), ["F0", "9F"]);
+  assert.deepEqual(svBytes("\u00e9"), ["C3", "A9"]);
+});
+
+test("pieces and tokens lie over the same bytes, a shared piece once", () => {
+  const pieces = (ids, texts) => ["pieces", ids, texts];
+  const { columns, above, below } = svAlign([
+    { x: "ab", src: pieces([1, 2], ["a", "bc"]) }, { x: "cd", src: pieces([2, 3], ["bc", "d"]) },
+  ]);
+  assert.equal(columns.length, 4);
+  assert.deepEqual(above.map(({ token, from, to }) => [token.id, from, to]), [[1, 0, 1], [2, 1, 3], [3, 3, 4]]);
+  assert.deepEqual(below.map(({ from, to }) => [from, to]), [[0, 2], [2, 4]]);
+});
