@@ -74,6 +74,7 @@ def build_race(
     """A box per method, those that the target does not serve with the reason, and the rounds."""
     others = sorted((card for card in cards if card.key != PLAIN), key=lambda card: card.order)
     with gr.Column(visible=False, elem_id="sv-race-box", elem_classes="sv-race-box") as box:
+        words([word("p", "sv_race_pick")], elem_classes="sv-hint")
         plain = next((card for card in cards if card.key == PLAIN), None)
         if plain is not None:
             gr.Checkbox(

@@ -13,7 +13,7 @@ from specviz.ui.state import Menu, Setup
 from specviz.ui.viewer import script
 
 PREFIXES = ("sv_title", "sv_tagline", "sv_hidden", "sv_refused", "sv_replay", "sv_read")
-PREFIXES += ("sv_trace_about", "sv_lossless", "sv_lossy", "sv_race_about")
+PREFIXES += ("sv_trace_about", "sv_lossless", "sv_lossy", "sv_race_about", "sv_race_pick")
 
 
 def word(

@@ -193,7 +193,8 @@ def test_a_race_fits_a_phone_and_works_by_keyboard(pilot: Pilot, source: FakeRun
     page.wait_for_selector(".sv-result-table")
     wide = page.evaluate(
         "() => [...document.querySelectorAll('.sv *')].filter((node) =>"
-        " node.getBoundingClientRect().right > 391 && !node.closest('.sv-text, thead, .sv-align-scroll'))"
+        " node.getBoundingClientRect().right > 391"
+        " && !node.closest('.sv-text, thead, .sv-align-scroll'))"
         ".map((node) => node.className)"
     )
     assert wide == []
