@@ -51,6 +51,7 @@ def test_every_script_is_used() -> None:
     assert {path.name for path in SOURCES} == {
         *SCRIPTS,
         "specviz-words.js",
+        "specviz-curves.js",
         "specviz-standalone.js",
     }
 
