@@ -9,6 +9,8 @@ class SvPlayer {
     this.count = 0; // steps shown, over all lanes, in the order of their clocks
     this.pace = 1; // how many times slower than it was
     this.clock = 0;
+    this.stale = false; // steps came up that are not drawn yet
+    this.rest = 0; // when the next drawing may begin
   }
 
   // The number of steps shown; all of them while following.
@@ -54,7 +56,17 @@ class SvPlayer {
     const from = this.count;
     while (this.count < ticks.length && ticks[this.count][0] <= this.clock) this.count++;
     if (this.count >= ticks.length) this.mode = "live";
-    if (this.count !== from || this.mode !== "play") this.changed();
+    this.stale = this.stale || this.count !== from;
+    if (this.mode !== "play" || (this.stale && now >= this.rest)) this.draw();
+  }
+
+  // Draw, then leave the page twice as long to itself as that took.
+  draw() {
+    const begin = performance.now();
+    this.stale = false;
+    this.changed();
+    const end = performance.now();
+    this.rest = end + 2 * (end - begin);
   }
 
   pause(run) {

@@ -31,6 +31,11 @@ class SvStrip {
     if (!width) return;
     const ratio = window.devicePixelRatio || 1;
     const height = SV_STRIP.height;
+    const ink = this.host.colours();
+    const look = [steps.length, shown, marked, width, ratio, scale.rows, scale.slowest].join();
+    if (this.look === look && this.ink === ink) return;
+    this.look = look;
+    this.ink = ink;
     if (this.width !== width || this.ratio !== ratio) {
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(height * ratio);
@@ -44,7 +49,6 @@ class SvStrip {
     this.rows = scale.rows;
     this.slowest = scale.slowest;
     this.layout(steps, shown, marked, width);
-    const ink = this.host.colours();
     this.frame(pen, ink, width);
     for (let i = this.first; i < Math.min(shown, this.first + this.columns); i++) {
       this.drawStep(pen, ink, steps[i], SV_STRIP.gutter + (i - this.first) * this.column, i === marked);
