@@ -75,6 +75,16 @@ class Pilot:
         self.settle("done", page)
         page.wait_for_timeout(150)  # until Gradio knows as well, and Run answers again
 
+    def tab(self, name: str, page: Any = None) -> None:
+        """Open a tab; where there is no room for all, the last ones are in a menu."""
+        page = page or self.page
+        shown = page.get_by_role("tab", name=name)
+        if shown.count() and shown.first.is_visible():
+            shown.first.click()
+            return
+        page.locator(".sv-tabs .overflow-menu > button").click()
+        page.locator(".sv-tabs .overflow-dropdown button", has_text=name).click()
+
     def length(self, tokens: int) -> None:
         """Set the number of new tokens."""
         field = self.page.locator("#sv-set-max_new_tokens input[type=number]")
@@ -99,6 +109,16 @@ class Pilot:
             "() => { const v = document.querySelector('.sv').svViewer;"
             " v.player.hold(v.feed.run, 1e9); }"
         )
+
+    def tab(self, name: str, page: Any = None) -> None:
+        """Open a tab under the viewer, from the menu of those that do not fit if need be."""
+        page = page or self.page
+        shown = page.get_by_role("tab", name=name, exact=True)
+        if shown.count() and shown.is_visible():
+            shown.click()
+            return
+        page.locator(".sv-tabs .overflow-menu > button").first.click()
+        page.locator(".sv-tabs .overflow-dropdown button", has_text=name).first.click()
 
     def texts(self, selector: str, page: Any = None) -> list[str]:
         """Texts of all visible elements that fit."""

@@ -82,7 +82,7 @@ def test_the_table_and_the_figures_of_a_race(pilot: Pilot, source: FakeRuns) -> 
     sentences = page.locator(".sv-why").all_inner_texts()
     assert all(text.endswith(".") for text in sentences)
     assert "first difference at token" in page.locator("td.sv-col-same").nth(1).inner_text()
-    page.get_by_role("tab", name="Comparison").click()
+    pilot.tab("Comparison")
     page.wait_for_selector("#sv-race-fig-speedups .js-plotly-plot", timeout=20_000)
     page.wait_for_selector("#sv-race-fig-tokens .js-plotly-plot", timeout=20_000)
 
@@ -173,7 +173,7 @@ def test_hostile_texts_are_inert_in_a_race(pilot: Pilot, source: FakeRuns) -> No
     page = pilot.open()
     race(page, "<b>${window.evil=1}</b> <script>window.evil=1</script>")
     pilot.show_all()
-    page.get_by_role("tab", name="Comparison").click()
+    pilot.tab("Comparison")
     page.wait_for_timeout(500)
     assert page.evaluate("() => window.evil") is None
     assert page.locator(".sv-lane img, .sv-lane script, .sv-result img").count() == 0

@@ -205,7 +205,7 @@ def test_the_page_fits_a_phone(pilot: Pilot) -> None:
     page = pilot.open(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     pilot.run(prompt="Small")
     for name in ("How to read this", "Figures", "Traces"):
-        page.get_by_role("tab", name=name).click()
+        pilot.tab(name)
         page.wait_for_timeout(300)
         widths = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
         assert widths[0] <= widths[1], name
