@@ -100,7 +100,15 @@ def export_model(space: Workspace, entry: Entry) -> Path:
         whole = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
         save_file(whole, folder / "model.safetensors", metadata={"format": "pt"})
     space.tokenizer(entry.tokenizer).save_pretrained(folder)
+    forget_origin(folder / "tokenizer_config.json")
     return folder
+
+
+def forget_origin(path: Path) -> None:
+    """Drop the two keys that tell where the tokenizer was loaded from."""
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    kept = {key: settings[key] for key in settings if key not in ("is_local", "local_files_only")}
+    path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 
 def check_sizes(output: Path) -> dict[str, int]:
