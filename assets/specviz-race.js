@@ -122,6 +122,7 @@ class SvRace {
     row.flag.hidden = !done;
     row.box.classList.toggle("sv-home", done);
     row.box.classList.toggle("sv-first", done && rank === 1);
+    row.box.classList.toggle("sv-refused", Boolean(this.refusal(lane)));
     row.box.classList.toggle("sv-now", this.now(run, lane));
     svSet(row.text, this.note(run, lane, done ? { step, rank } : null));
   }
@@ -130,9 +131,14 @@ class SvRace {
     return !run.end && Boolean(lane.round) && !lane.round.done && !lane.round.refused;
   }
 
+  // Why a lane cannot run, if so.
+  refusal(lane) {
+    return lane.refused || (lane.round && lane.round.refused) || "";
+  }
+
   note(run, lane, home) {
-    const refused = lane.refused || (lane.round && lane.round.refused);
-    if (refused) return this.say("sv_race_refused", { reason: refused });
+    const reason = this.refusal(lane);
+    if (reason) return this.say("sv_race_refused", { reason });
     if (home) {
       const time = this.viewer.formats.ms(home.step.run[SV_RUN.elapsed]);
       return this.say("sv_race_place", { n: home.rank }) + " \u00b7 " + time;
@@ -191,7 +197,7 @@ class SvRace {
   }
 
   missing(lane) {
-    const reason = lane.refused || (lane.round && lane.round.refused);
+    const reason = this.refusal(lane);
     return reason ? this.say("sv_race_refused", { reason }) : this.say("sv_race_unfinished");
   }
 
