@@ -52,6 +52,8 @@ class SvSheet {
     this.width = this.root.clientWidth;
     this.root.textContent = "";
     if (sheet.empty) svcNode("p", "sv-about", this.root, this.say(sheet.empty, sheet.values));
+    const alert = sheet.refused && svcNode("p", "sv-alert", this.root, this.say(sheet.refused));
+    if (alert) alert.setAttribute("role", "alert");
     if (sheet.progress) this.progress(sheet.progress);
     if (sheet.facts) this.facts(sheet.facts);
     if (sheet.note) svcNode("p", "sv-sheet-note", this.root, this.say(sheet.note));

@@ -87,6 +87,7 @@ RULES = (
         (*PURE, *LISTS, *PLANNING, *LIVE, "specviz.runs", "specviz.engine", "specviz.bench"),
         ("torch", "transformers"),
     ),
+    Rule("specviz.sweep", PURE),
     Rule("specviz.comparison", (*PURE, *PLANNING, "specviz.runs", "specviz.comparison")),
     Rule("specviz.export", (*PURE, "specviz.render", *MESSAGES, "specviz.export")),
     Rule(
@@ -97,6 +98,7 @@ RULES = (
             "specviz.render",
             "specviz.runs",
             "specviz.comparison",
+            "specviz.sweep",
             "specviz.ui",
         ),
         ("gradio", "plotly"),

@@ -12,7 +12,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "200")
 import gradio as gr
 
 from specviz.errors import SpecvizError
-from specviz.ui import shelf, tab_compare, tab_run, tab_theory
+from specviz.ui import shelf, tab_compare, tab_run, tab_sweep, tab_theory
 from specviz.ui.handlers import Page, server_functions
 from specviz.ui.i18n import t
 from specviz.ui.race_handlers import Racing
@@ -103,6 +103,7 @@ def build_tabs(page: Page, session: gr.State, viewer: gr.HTML, controls: Control
                 for name in names
             ]
         tab_theory.build_theory(page, session, controls.status, LIGHT)
+        tab_sweep.build_sweep(page, controls, LIGHT)
         with gr.Tab(t("sv_tab_trace"), id="traces"):
             words(about_traces())
             build_traces(page, [viewer, controls.status, session], plots)

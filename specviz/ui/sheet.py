@@ -11,7 +11,7 @@ from specviz.ui.i18n import subset
 from specviz.ui.protocol import dumps
 from specviz.ui.viewer import script
 
-PREFIXES = ("sv_theory", "sv_badge")
+PREFIXES = ("sv_theory", "sv_sweep", "sv_badge", "sv_error")
 
 
 def sheet(value: Mapping[str, Any], **kwargs: Any) -> gr.HTML:

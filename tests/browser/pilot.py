@@ -75,16 +75,6 @@ class Pilot:
         self.settle("done", page)
         page.wait_for_timeout(150)  # until Gradio knows as well, and Run answers again
 
-    def tab(self, name: str, page: Any = None) -> None:
-        """Open a tab; where there is no room for all, the last ones are in a menu."""
-        page = page or self.page
-        shown = page.get_by_role("tab", name=name)
-        if shown.count() and shown.first.is_visible():
-            shown.first.click()
-            return
-        page.locator(".sv-tabs .overflow-menu > button").click()
-        page.locator(".sv-tabs .overflow-dropdown button", has_text=name).click()
-
     def length(self, tokens: int) -> None:
         """Set the number of new tokens."""
         field = self.page.locator("#sv-set-max_new_tokens input[type=number]")

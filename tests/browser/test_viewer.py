@@ -204,7 +204,7 @@ def test_dark_mode_keeps_the_text_readable(pilot: Pilot) -> None:
 def test_the_page_fits_a_phone(pilot: Pilot) -> None:
     page = pilot.open(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
     pilot.run(prompt="Small")
-    for name in ("How to read this", "Figures", "Traces"):
+    for name in ("How to read this", "Figures", "Theory", "Sweep", "Traces"):
         pilot.tab(name)
         page.wait_for_timeout(300)
         widths = page.evaluate("() => [document.documentElement.scrollWidth, window.innerWidth]")
