@@ -263,6 +263,17 @@ class SvRace {
     });
   }
 
+  // The outcome in one sentence, for those who do not see it.
+  summary(run) {
+    const ran = run.lanes.filter((lane) => run.race && run.race.over && lane.compare);
+    if (!ran.length) return "";
+    const gain = (lane) => lane.compare.race.speedup[0];
+    const first = ran.reduce((best, lane) => (gain(lane) > gain(best) ? lane : best));
+    return this.say("sv_race_first", {
+      name: first.title, gain: this.viewer.formats.number(gain(first), 2),
+    });
+  }
+
   // Why it won or lost; where its rounds lie on both sides of 1, that it is not sure.
   why({ why: [key, values], speedup: [, low, high] }) {
     const { formats } = this.viewer;

@@ -215,7 +215,8 @@ class SvViewer {
     this.figures.error(sentence);
     this.figures.title(run, this.active);
     this.draw();
-    if (run.kind === "live") this.announce(sentence || this.say("sv_state_" + state));
+    const ended = this.race.summary(run) || this.say("sv_state_" + state);
+    if (run.kind === "live") this.announce(sentence || ended);
   }
 
   // ---- drawing --------------------------------------------------------------------------------

@@ -79,6 +79,8 @@ def test_the_table_and_the_figures_of_a_race(pilot: Pilot, source: FakeRuns) -> 
         ".map((lane) => lane.compare.race.speedup[0])"
     )
     assert gains == [f"{value:.2f}×" for value in outcome]
+    said = page.locator(".sv > .sv-sr").inner_text()
+    assert said.startswith("Race finished. Fastest: ")
     sentences = page.locator(".sv-why").all_inner_texts()
     assert all(text.endswith(".") for text in sentences)
     assert "first difference at token" in page.locator("td.sv-col-same").nth(1).inner_text()
