@@ -134,7 +134,7 @@ class SvCurves {
     const { chart } = this;
     const values = [...chart.series.flatMap((s) => s.ys), ...(chart.points || []).map((p) => p.y)]
       .filter((value) => value !== null);
-    this.top = chart.top || this.nice(Math.max(0.1, ...values));
+    this.top = chart.top || this.nice(Math.max(0.01, ...values));
     const { xs } = chart;
     this.low = xs[0];
     this.high = xs[xs.length - 1];

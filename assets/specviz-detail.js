@@ -13,7 +13,7 @@ class SvDetail {
     const token = step.tok[picked];
     const side = svNode("div", "sv-inspect-side", this.parent);
     this.sentence(side, token, step);
-    this.numbers(side, token);
+    this.numbers(side, token, lane);
     this.origin(side, lane, step, picked, view);
     this.table(step, picked);
     if (step.tok.some((other) => other.src && other.src[0] === "pieces")) this.pieces(step);
@@ -27,11 +27,11 @@ class SvDetail {
   }
 
   // Entropy, overlap, distance: one figure per line, the missing ones left out.
-  numbers(parent, token) {
+  numbers(parent, token, lane) {
     const rows = [
       ["sv_inspect_entropy_p", token.e, "sv_inspect_nats"],
       ["sv_inspect_entropy_q", token.de, "sv_inspect_nats"],
-      ["sv_inspect_overlap", token.o, ""],
+      [lane.lossless ? "sv_inspect_overlap" : "sv_inspect_overlap_mix", token.o, ""],
       ["sv_inspect_tv", token.tv || undefined, ""],
     ].filter((row) => row[1] !== undefined);
     const list = svNode("dl", "sv-inspect-numbers", parent);
@@ -88,8 +88,9 @@ class SvDetail {
     }
     const columns = ["p", "q", "r"].filter((name) => rows.some((row) => row[name] !== undefined));
     const table = svNode("table", "sv-dist", this.parent);
-    svNode("caption", "", table).textContent = this.say(
-      columns.includes("r") ? "sv_inspect_table_residual" : "sv_inspect_table");
+    const caption = columns.includes("r") ? "sv_inspect_table_residual"
+      : "rs".includes(step.tok[picked].f) ? "sv_inspect_table_choice" : "sv_inspect_table";
+    svNode("caption", "", table).textContent = this.say(caption);
     const head = svNode("tr", "", svNode("thead", "", table));
     for (const name of ["token", ...columns]) {
       const cell = svNode("th", "", head);

@@ -114,6 +114,11 @@ class SvInspector {
     const show = this.viewer.formats;
     const [draft, verify, other] = step.ms.map((ms) => show.ms(ms));
     const facts = lane.key === "plain" ? [] : ["\u03b3 " + step.g];
+    const request = (lane.start && lane.start.request) || {};
+    const weight = (request.config || request).ensemble_weight;
+    if (!lane.lossless && weight) {
+      facts.push(this.say("sv_inspect_weight", { w: weight, v: Number((1 - weight).toFixed(3)) }));
+    }
     facts.push(this.say("sv_step_times", { draft, verify, other }));
     facts.push(this.say("sv_inspect_forwards", { d: step.n[0], t: step.n[1] }));
     if (step.c) facts.push(this.say("sv_inspect_confidence", { c: show.prob(step.c) }));
