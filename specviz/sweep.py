@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import fsum
+from typing import Any
 
-from specviz.config import MethodCard, RunRequest
+from specviz.config import DecodeConfig, MethodCard, RunRequest
 from specviz.errors import SettingError
 from specviz.events import Event, Finished, Verified
 from specviz.metrics import PlainTiming, count, expected_tokens, time_run
@@ -132,8 +133,9 @@ def is_done(events: Sequence[Event]) -> bool:
     return isinstance(last, Finished) and last.finish_reason not in ("cancelled", "error")
 
 
-def _with(base: RunRequest, knob: str, value: float) -> object:
-    return replace(base.config, **{knob: value})
+def _with(base: RunRequest, knob: str, value: float) -> DecodeConfig:
+    change: dict[str, Any] = {knob: value}
+    return replace(base.config, **change)
 
 
 def _steps(events: Sequence[Event]) -> list[Verified]:
