@@ -74,8 +74,8 @@ def plain_of(run: Run, lane: int) -> PlainTiming | None:
 
 
 def badge_of(run: Run, lane: int) -> Badge:
-    """Measured here, or recorded on a date: runs that were loaded have no thread."""
-    if run.thread is not None:
+    """Measured here, or recorded on a date: what was loaded had no thread and is no race."""
+    if run.thread is not None or run.outcome is not None:
         return ["sv_badge_measured", {}]
     headers = [e.header for e in run.events[lane] if isinstance(e, Prefilled) and e.header]
     return ["sv_badge_recorded", {"date": headers[0].created if headers else ""}]
