@@ -77,7 +77,7 @@ MODELS: tuple[ModelEntry, ...] = (
         role="target",
         licence="Apache-2.0",
         note="Tiny Gemma-4-style model on the same domain; the target of the embedded drafter.",
-        exit_layer=2,
+        exit_layer=4,
         trained_for_early_exit=True,
     ),
     ModelEntry(
@@ -88,6 +88,16 @@ MODELS: tuple[ModelEntry, ...] = (
         role="draft",
         licence="Apache-2.0",
         note="Two-layer draft model that shares the tokenizer of both embedded targets.",
+    ),
+    ModelEntry(
+        id="assistant-tiny",
+        title="Tiny assistant (embedded, same tokenizer)",
+        source="embedded",
+        location="assets/models/assistant-tiny",
+        role="draft",
+        licence="Apache-2.0",
+        note="One-layer draft model: it knows the phrases but fails on names and numbers, which "
+        "shows what acceptance costs.",
     ),
     ModelEntry(
         id="assistant-other-tokenizer",
@@ -207,6 +217,8 @@ MODELS: tuple[ModelEntry, ...] = (
 PAIRS: tuple[PairEntry, ...] = (
     PairEntry("target-glm", "assistant", SAME_TOKENIZER),
     PairEntry("target-gemma", "assistant", SAME_TOKENIZER),
+    PairEntry("target-glm", "assistant-tiny", SAME_TOKENIZER),
+    PairEntry("target-gemma", "assistant-tiny", SAME_TOKENIZER),
     PairEntry("target-glm", "assistant-other-tokenizer", ("universal",)),
     PairEntry("target-gemma", "assistant-other-tokenizer", ("universal",)),
     PairEntry(SMOLLM2, "assistant", ("universal",)),
