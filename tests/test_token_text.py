@@ -87,7 +87,7 @@ def test_sentence_piece_bytes_and_blanks_are_read() -> None:
 
 
 def test_ids_beyond_the_vocabulary_have_no_text(embedded: TokenTexts) -> None:
-    assert embedded.data(1599) == b"" and embedded.text([1599]) == ""
+    assert embedded.data(2_000_000) == b"" and embedded.text([2_000_000]) == ""
 
 
 def test_special_tokens_have_their_name(embedded: TokenTexts) -> None:

@@ -95,7 +95,7 @@ def grow_stage(space: Workspace, kind: str, *, minutes: float) -> None:
     pretrain(
         grow(base, layers=layers).to(space.device),
         space.windows("train", "a", seed=13),
-        plan(space, f"grow-{kind}", minutes, rate=2e-3),
+        plan(space, f"grow-{kind}", minutes, rate=5e-4),
         batch=space.size.batch,
         exits=ExitLoss(main, others or (main,)),
         held_out=space.windows("held-out", "a", seed=12),
