@@ -48,8 +48,13 @@ def test_a_local_folder_is_a_place(tmp_path: Path) -> None:
     assert (place.source, place.role) == ("path", "target")
 
 
-@pytest.mark.parametrize("model_id", ["", "  ", "a b", "a/b/c", "../x", "https://x/y", "-x/y"])
-def test_what_is_no_id_is_refused(model_id: str) -> None:
+@pytest.mark.parametrize(
+    "model_id", ["", "  ", "a b", "a/b/c", "../nowhere/x", "https://x/y", "-x/y"]
+)
+def test_what_is_no_id_is_refused(
+    model_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # no folder of these names
     with pytest.raises(ModelError):
         locate(model_id)
 
