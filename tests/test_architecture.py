@@ -88,6 +88,7 @@ RULES = (
         ("torch", "transformers"),
     ),
     Rule("specviz.sweep", PURE),
+    Rule("specviz.record", (*PURE, "specviz.runs")),
     Rule("specviz.comparison", (*PURE, *PLANNING, "specviz.runs", "specviz.comparison")),
     Rule("specviz.export", (*PURE, "specviz.render", *MESSAGES, "specviz.export")),
     Rule(

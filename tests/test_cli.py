@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -139,7 +140,6 @@ REFUSALS = [
     (["run", "plain", "--prompt", "x", "--target", "a b"], "there is no model 'a b'"),
     (["run", "plain", "--prompt", "x", "--device", "tpu"], "device must be one of"),
     (["run", "plain", "--prompt", "x", "--dtype", "int4"], "dtype must be one of"),
-    (["run", "plain", "--prompt", "x", "--chat"], "has no chat template"),
     (["run", "plain", "--prompt", "x", "--trace", "/does/not/exist.json"], "cannot be written"),
     (["run", "plain", "--prompt", "x", "--frob"], "unrecognized arguments: --frob"),
     (["run", "plain", "--prompt", "x", "--max-new-tokens", "2000"], "holds at most"),
@@ -163,6 +163,16 @@ def test_misuse_is_one_sentence_and_status_two(
     assert out == ""
     assert err.startswith("specviz: ") and err.count("\n") == 1
     assert re.search(words, err)
+
+
+def test_chat_without_a_template_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "plain-model"
+    shutil.copytree(ROOT / "assets" / "models" / "assistant", folder)
+    (folder / "chat_template.jinja").unlink()
+    assert main(["run", "plain", "--prompt", "x", "--chat", "--target", str(folder)]) == 2
+    assert "has no chat template" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

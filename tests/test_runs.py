@@ -231,7 +231,7 @@ def test_header_holds_what_ran_not_what_was_asked() -> None:
 
 def test_defaults_of_the_target_are_filled_in() -> None:
     plan = make_plan(request("early_exit", target="target-gemma"))
-    assert plan.request.config.exit_layer == 2
+    assert plan.request.config.exit_layer == 4
 
 
 def test_exit_layer_of_an_unknown_model_is_a_quarter_of_its_layers(tmp_path: Path) -> None:
