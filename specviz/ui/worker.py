@@ -31,7 +31,7 @@ from specviz.ui.protocol import (
 from specviz.ui.registry import Item, Run
 from specviz.ui.source import Source
 
-WINDOW_S = 0.075  # at most 13 messages per second
+WINDOW_S = 0.055  # at most 18 messages per second
 HEARTBEAT_S = 0.5  # how long a closed page may have to wait for its generator
 GIVE_UP_S = 1.5  # after Stop, a run that hangs is left alone after this time
 INTERNAL = ("internal", "")
