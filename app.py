@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from specviz.ui.build import launch
+from specviz.cli import main
 
 if __name__ == "__main__":
-    launch(
-        host=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),
-        port=int(os.environ.get("GRADIO_SERVER_PORT", "7860")),
-        share=os.environ.get("SPECVIZ_SHARE", "") == "1",
-    )
+    host = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1")
+    port = os.environ.get("GRADIO_SERVER_PORT", "7860")
+    share = ["--share"] if os.environ.get("SPECVIZ_SHARE") == "1" else []
+    sys.exit(main(["serve", "--host", host, "--port", port, *share]))

@@ -32,7 +32,9 @@ TEXTS = ("specviz.attach", "specviz.token_text")
 LIVE = ("specviz.live", "specviz.header")
 PURE = (*BASE, "specviz.metrics", "specviz.trace")
 COMMANDS = ("specviz.runs", "specviz.comparison", "specviz.bench", "specviz.export")
-MESSAGES = ("specviz.ui.protocol", "specviz.ui.registry", "specviz.ui.shelf")  # the pure part
+MESSAGES = tuple(
+    f"specviz.ui.{name}" for name in ("protocol", "registry", "scripts", "shelf")
+)  # the pure part
 
 
 @dataclass(frozen=True)

@@ -19,26 +19,9 @@ from specviz.export.words import texts
 from specviz.trace import Trace
 from specviz.ui import shelf
 from specviz.ui.registry import Run
+from specviz.ui.scripts import SCRIPTS
 
 ASSETS = Path(__file__).parents[2] / "assets"
-# The viewer's scripts, in the order of specviz/ui/viewer.py (tested): that module needs Gradio.
-VIEWER_SCRIPTS = (
-    "specviz-model.js",
-    "specviz-step.js",
-    "specviz-text.js",
-    "specviz-strip.js",
-    "specviz-chart.js",
-    "specviz-figures.js",
-    "specviz-tip.js",
-    "specviz-player.js",
-    "specviz-bar.js",
-    "specviz-feed.js",
-    "specviz-cursor.js",
-    "specviz-inspector.js",
-    "specviz-detail.js",
-    "specviz-race.js",
-    "specviz.js",
-)
 STYLES = ("specviz.css", "specviz-standalone.css")
 UNBOUNDED = 2**40  # bytes of a message: the whole run in one, with all alternatives
 
@@ -100,7 +83,7 @@ def _style() -> str:
 @cache
 def _script() -> str:
     """All code of the page; the host's part comes first, since the viewer looks for it."""
-    bodies = "\n".join(map(_asset, ("specviz-standalone.js", *VIEWER_SCRIPTS)))
+    bodies = "\n".join(map(_asset, ("specviz-standalone.js", *SCRIPTS)))
     return f"\n'use strict';\nconst SV_TEXTS = {inert_json(texts())};\n{bodies}"
 
 

@@ -13,25 +13,8 @@ import gradio as gr
 
 from specviz.ui.i18n import texts
 from specviz.ui.protocol import dumps
+from specviz.ui.scripts import SCRIPTS
 from specviz.ui.theme import ASSETS
-
-SCRIPTS = (
-    "specviz-model.js",
-    "specviz-step.js",
-    "specviz-text.js",
-    "specviz-strip.js",
-    "specviz-chart.js",
-    "specviz-figures.js",
-    "specviz-tip.js",
-    "specviz-player.js",
-    "specviz-bar.js",
-    "specviz-feed.js",
-    "specviz-cursor.js",
-    "specviz-inspector.js",
-    "specviz-detail.js",
-    "specviz-race.js",
-    "specviz.js",
-)
 
 
 def script(dictionaries: dict[str, dict[str, str]], names: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import base64
 import hashlib
 import json
@@ -17,7 +16,7 @@ from hypothesis import given
 
 from specviz.events import Event
 from specviz.export import export_html
-from specviz.export.html import ASSETS, STYLES, VIEWER_SCRIPTS
+from specviz.export.html import ASSETS, SCRIPTS, STYLES
 from specviz.export.inert import inert_json
 from specviz.export.words import OWN, VIEWER, texts
 from specviz.metrics import summarise
@@ -41,16 +40,6 @@ def test_needs_neither_torch_nor_gradio() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "set()"
-
-
-def test_has_the_viewers_scripts_in_its_order() -> None:
-    tree = ast.parse((ROOT / "specviz" / "ui" / "viewer.py").read_text("utf-8"))
-    values = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "SCRIPTS"
-    ]
-    assert ast.literal_eval(values[0]) == VIEWER_SCRIPTS, "specviz/export/html.py is behind"
 
 
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: path.stem)
@@ -136,7 +125,7 @@ def test_a_run_without_steps_or_drafts_has_no_bars() -> None:
 
 def test_assets_can_stand_inside_their_elements() -> None:
     """No text of ours ends its own element or hides the next one."""
-    for name in (*VIEWER_SCRIPTS, *STYLES, "specviz-standalone.js"):
+    for name in (*SCRIPTS, *STYLES, "specviz-standalone.js"):
         text = (ASSETS / name).read_text("utf-8").lower()
         for word in ("</script", "</style", "<!--", "<script"):
             assert word not in text, name
@@ -186,7 +175,7 @@ def test_no_two_scripts_declare_the_same_name() -> None:
     declared = re.compile(r"^(?:async )?(?:function|class|const|let) +(\w+)", re.MULTILINE)
     names = [
         name
-        for script in ("specviz-standalone.js", *VIEWER_SCRIPTS)
+        for script in ("specviz-standalone.js", *SCRIPTS)
         for name in declared.findall((ASSETS / script).read_text("utf-8"))
     ]
     assert [name for name in set(names) if names.count(name) > 1] == []

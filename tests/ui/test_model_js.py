@@ -13,7 +13,8 @@ import pytest
 from specviz.events import Fate
 from specviz.render.palette import PARTS
 from specviz.ui.i18n import subset, texts
-from specviz.ui.viewer import SCRIPTS, script
+from specviz.ui.scripts import SCRIPTS
+from specviz.ui.viewer import script
 from specviz.ui.words import PREFIXES
 
 ASSETS = Path(__file__).parents[2] / "assets"

@@ -1,0 +1,19 @@
+"""The viewer's scripts in the order they are joined, for the page and for exported pages."""
+
+SCRIPTS = (
+    "specviz-model.js",
+    "specviz-step.js",
+    "specviz-text.js",
+    "specviz-strip.js",
+    "specviz-chart.js",
+    "specviz-figures.js",
+    "specviz-tip.js",
+    "specviz-player.js",
+    "specviz-bar.js",
+    "specviz-feed.js",
+    "specviz-cursor.js",
+    "specviz-inspector.js",
+    "specviz-detail.js",
+    "specviz-race.js",
+    "specviz.js",
+)
