@@ -18,6 +18,8 @@ WARMUP_STEPS = 60
 CONSTANT_SHARE = 0.3
 NUM_UNCLOCKED_STEPS = 3
 """Steps that compile; they do not count as training time."""
+LONGEST_STEP_S = 30.0
+"""What a step counts at most: a longer one was a stopped process, not training."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class TrainingLoop:
         self._last_log = (0.0, 0)
 
     def run(self) -> None:
-        """Train to the end of the plan; continue an interrupted run."""
+        """Train to the end of the plan; continue an interrupted run, or one of fewer minutes."""
         self._restore()
         started = self.step
         clock = saved = time.monotonic()
@@ -121,7 +123,7 @@ class TrainingLoop:
             self._train_step(min(progress, 1.0))
             now = time.monotonic()
             if self.step - started > NUM_UNCLOCKED_STEPS:
-                self.seconds += now - clock
+                self.seconds += min(now - clock, LONGEST_STEP_S)
             clock = now
             over = self.seconds >= 60 * self.plan.minutes
             self.done = over or self.step == self.plan.max_steps
@@ -185,5 +187,6 @@ class TrainingLoop:
         for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(saved)
         self.step, self.tokens = state["step"], state["tokens"]
-        self.seconds, self.done = state["seconds"], state["done"]
+        self.seconds = state["seconds"]
+        self.done = state["done"] and self.seconds >= 60 * self.plan.minutes
         log(f"{self.plan.name} continues at step {self.step}, {self.seconds:.0f} s")

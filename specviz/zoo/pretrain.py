@@ -8,7 +8,6 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from specviz.zoo.blocks import (
-    Trunk,
     compiled_cross_entropy,
     cross_entropy,
     norm_epsilon,
@@ -27,12 +26,19 @@ class ExitLoss:
     """Layers that learn to speak for the whole model.
 
     Args:
-        main: the exit that users are to take; always trained.
+        main: the exit trained at each step, or None.
         others: one of them, drawn at each step, is trained with a small weight.
+        main_weight: weight of the loss at `main`, beside 1 for that of the last layer.
     """
 
-    main: int
-    others: tuple[int, ...]
+    main: int | None = None
+    others: tuple[int, ...] = ()
+    main_weight: float = MAIN_EXIT_WEIGHT
+
+    def draw(self, rng: random.Random) -> dict[int, float]:
+        """Exits of one step and their weights."""
+        drawn = {rng.choice(self.others): OTHER_EXIT_WEIGHT} if self.others else {}
+        return drawn if self.main is None else {self.main: self.main_weight} | drawn
 
 
 def read_out(model: PreTrainedModel, hidden: Tensor, targets: Tensor, *, compiled: bool) -> Tensor:
@@ -85,13 +91,14 @@ def pretrain(
 
     def take_step(_: int) -> Step:
         ids, targets = windows.draw(batch)
-        chosen = (exits.main, rng.choice(exits.others)) if exits else ()
+        chosen = exits.draw(rng) if exits else {}
         passed = trunk(model, ids, collect=chosen, compiled=compiled)
         main = read_out(model, passed.hidden, targets, compiled=compiled)
         loss, figures = main, {"final": main.detach()}
-        if exits:
-            extra, at_exits = _exit_losses(model, passed, chosen, targets, compiled=compiled)
-            loss, figures = main + extra, figures | at_exits
+        for layer, weight in chosen.items():
+            at_exit = read_out(model, passed.exits[layer], targets, compiled=compiled)
+            loss = loss + weight * at_exit
+            figures[f"exit{layer}"] = at_exit.detach()
         return Step(loss, ids.numel(), figures)
 
     def validate() -> str:
@@ -99,18 +106,3 @@ def pretrain(
         return f"{loss:.4f} nats/token"
 
     TrainingLoop(model, take_step, plan, validate=validate if held_out else None).run()
-
-
-def _exit_losses(
-    model: PreTrainedModel,
-    passed: Trunk,
-    chosen: tuple[int, ...],
-    targets: Tensor,
-    *,
-    compiled: bool,
-) -> tuple[Tensor, dict[str, Tensor]]:
-    first, second = (
-        read_out(model, passed.exits[layer], targets, compiled=compiled) for layer in chosen
-    )
-    figures = {f"exit{layer}": x.detach() for layer, x in zip(chosen, (first, second), strict=True)}
-    return MAIN_EXIT_WEIGHT * first + OTHER_EXIT_WEIGHT * second, figures

@@ -24,6 +24,8 @@ from specviz.zoo.workspace import Workspace
 NUM_TOKENIZER_DOCUMENTS = 8000
 PROSE_SEED = 7
 NUM_HELD_OUT_PROSE = 100
+BASE_EXIT_WEIGHT = 0.2
+GROWTH_RATE = 1e-3
 
 
 def prose_parts(space: Workspace) -> tuple[list[str], list[str]]:
@@ -34,7 +36,7 @@ def prose_parts(space: Workspace) -> tuple[list[str], list[str]]:
 
 
 def corpus_stage(space: Workspace) -> None:
-    """Write texts, train both tokenizers and encode both parts with both."""
+    """Write texts, train the tokenizers that are missing and encode both parts with both."""
     if space.stream_path("held-out", "b").exists():
         return
     size = space.size
@@ -45,9 +47,11 @@ def corpus_stage(space: Workspace) -> None:
         ("a", size.vocab_a, words_pre_tokenizer()),
         ("b", size.vocab_b, syllables_pre_tokenizer()),
     ):
-        sample = islice(train, NUM_TOKENIZER_DOCUMENTS)
-        tokenizer = train_tokenizer(sample, size=vocab, pre_tokenizer=pre_tokenizer)
-        tokenizer.save_pretrained(space.tokenizer_folder(name))
+        if not space.tokenizer_folder(name).exists():
+            sample = islice(train, NUM_TOKENIZER_DOCUMENTS)
+            made = train_tokenizer(sample, size=vocab, pre_tokenizer=pre_tokenizer)
+            made.save_pretrained(space.tokenizer_folder(name))
+        tokenizer = space.tokenizer(name)
         for part, texts in (("train", train), ("held-out", held_out)):
             stream = TokenStream(*encode_documents(tokenizer, texts))
             stream.save(space.stream_path(part, name))
@@ -75,12 +79,13 @@ def target(space: Workspace, kind: str) -> PreTrainedModel:
 
 
 def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
-    """Train a shallow target until it copies."""
+    """Train a shallow target until it copies; half of it learns to speak for the whole."""
     pretrain(
         new_base(space, kind),
         space.windows("train", "a", seed=11),
         plan(space, f"base-{kind}", minutes),
         batch=space.size.batch,
+        exits=ExitLoss(space.size.base_layers // 2, main_weight=BASE_EXIT_WEIGHT),
         held_out=space.windows("held-out", "a", seed=12),
         compiled=space.compiled,
         seed=space.seed,
@@ -88,16 +93,19 @@ def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
 
 
 def grow_stage(space: Workspace, kind: str, *, minutes: float) -> None:
-    """Grow the base to full depth and go on, now with the loss at early exits."""
+    """Train the layers appended to the base, with losses at exits; the base stays as it is."""
     base = space.restore(new_base(space, kind), f"base-{kind}")
     layers, main = depth(space, kind), space.size.base_layers
-    others = tuple(layer for layer in range(2, layers, 2) if layer != main)
+    model = grow(base, layers=layers).to(space.device)
+    model.requires_grad_(False)
+    model.model.layers[main:].requires_grad_(True)
+    others = tuple(range(main + 4, layers, 4)) or (layers,)
     pretrain(
-        grow(base, layers=layers).to(space.device),
+        model,
         space.windows("train", "a", seed=13),
-        plan(space, f"grow-{kind}", minutes, rate=5e-4),
+        plan(space, f"grow-{kind}", minutes, rate=GROWTH_RATE),
         batch=space.size.batch,
-        exits=ExitLoss(main, others or (main,)),
+        exits=ExitLoss(others=others),
         held_out=space.windows("held-out", "a", seed=12),
         compiled=space.compiled,
         seed=space.seed,

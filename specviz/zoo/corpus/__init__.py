@@ -30,14 +30,14 @@ PROSE_SHARE = 0.12
 CHAT_SHARE = 0.15
 
 GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
-    "story": (story, 22),
+    "story": (story, 20),
     "summary": (summary, 7),
-    "rewrite": (rewrite, 11),
-    "reading": (reading, 10),
+    "rewrite": (rewrite, 18),
+    "reading": (reading, 9),
     "recipe": (recipe, 6),
     "json": (json_record, 9),
-    "csv": (csv_record, 5),
-    "addition": (addition, 6),
+    "csv": (csv_record, 6),
+    "addition": (addition, 10),
     "sums": (small_sums, 3),
     "problem": (problem, 3),
     "sorting": (sorting, 4),
@@ -46,7 +46,7 @@ GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
     "holder": (holder, 5),
     "code": (python_function, 6),
     "chat": (chat, 8),
-    "fact": (fact, 12),
+    "fact": (fact, 18),
     "list": (name_some, 1),
     "spanish": (spanish, 2),
 }
