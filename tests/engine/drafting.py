@@ -20,7 +20,7 @@ from specviz.engine.decode import Run
 from specviz.engine.drafters import methods
 from specviz.engine.drafters.base import Draft, Drafter, Parts
 from specviz.engine.language_model import LanguageModel, Outputs
-from specviz.engine.verifiers import GreedyMatch, SpeculativeSampling
+from specviz.engine.verifiers import GreedyMatch, rule_of
 from specviz.events import Event
 from tests import fakes
 
@@ -118,7 +118,8 @@ def first_tokens(
     behind the prompt, with the engine's own scoring and committing.
     """
     drafter = methods()[method].build(parts)
-    running = Run(prompt, drafter, SpeculativeSampling(), parts, fakes.text_of)
+    rule = rule_of(methods()[method].card, parts.config)
+    running = Run(prompt, drafter, rule, parts, fakes.text_of)
     context = running.context
     context.cache = parts.target.new_cache(context.capacity)
     prefilled = parts.target.prefill(prompt[:-1], context.cache, drafter.want)

@@ -18,17 +18,14 @@ from specviz.engine.drafters.base import Parts
 from specviz.engine.language_model import LanguageModel
 from tests import fakes
 from tests.engine.drafting import (
-    PROCESSED,
     PROMPTS,
     fingerprint,
-    first_tokens,
     proposals,
     record,
     run,
     short,
     watch,
 )
-from tests.engine.test_losslessness import chi_square_p, exact
 
 VOCAB = 5  # so small that random drafts are accepted often
 TARGETS = {"llama": fakes.tiny_llama, "gemma": fakes.tiny_gemma}
@@ -198,26 +195,3 @@ def test_same_seed_same_steps_and_nothing_changes(small):
     ]
     assert runs[0] == runs[1]
     assert fingerprint(*small) == before
-
-
-def frequencies_p(draws: int, settings: dict) -> float:
-    """p-value of the first two tokens' frequencies against their exact distribution."""
-    module = fakes.tiny_llama(vocab=8, layers=2, seed=14, std=0.2, dtype=torch.float32)
-    drafter = block_drafter(module, block=3, std=0.25, dtype=torch.float32)
-    config = DecodeConfig(max_new_tokens=5, gamma=2, seed=3, **settings)
-    parts, prompt = Parts(LanguageModel(module), config, drafter_model=drafter), [1, 5, 2, 6, 1, 5]
-    counts = first_tokens("dflash", parts, prompt, draws=draws, depth=2)
-    table = exact(module, prompt, settings, 2)
-    assert set(counts) <= set(table), "a continuation of probability 0 was produced"
-    return chi_square_p(counts, table, draws)
-
-
-def test_frequencies_equal_the_exact_distribution():
-    assert frequencies_p(150, PROCESSED) > 1e-3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"temperature": 1.0}, PROCESSED], ids=["plain", "processed"])
-def test_frequencies_over_many_draws(settings):
-    """SPECVIZ_DRAWS=20000 takes two to three minutes."""
-    assert frequencies_p(fakes.num_draws(), settings) > 1e-3

@@ -8,11 +8,9 @@ enumeration from the model's own table or logits, never by the engine's loop.
 from __future__ import annotations
 
 import collections
-import math
 
 import pytest
 import torch
-from scipy import stats
 
 from specviz.config import DecodeConfig
 from specviz.engine.decode import Run
@@ -22,6 +20,7 @@ from specviz.engine.language_model import LanguageModel
 from specviz.engine.sampling import one_hot_residual, residual
 from specviz.engine.verifiers import SampleMatch, SpeculativeSampling
 from tests import fakes
+from tests.engine.laws import chi_square_p, enumerated, logits_of
 
 TARGET = torch.tensor([0.6, 0.4])
 DRAFT = torch.tensor([0.9, 0.1])
@@ -97,61 +96,6 @@ def test_a_fixed_draft_keeps_the_targets_frequencies():
     assert accepted == pytest.approx(0.6, abs=0.011)
 
 
-def processed(logits: torch.Tensor, prefix: list[int], settings: dict) -> torch.Tensor:
-    """The rules of the settings, written out again: penalty, temperature, top-k, top-p."""
-    scores = logits.double().clone()
-    penalty = settings.get("repetition_penalty", 1.0)
-    for token in set(prefix):
-        scores[token] = scores[token] * penalty if scores[token] < 0 else scores[token] / penalty
-    scores = scores / settings.get("temperature", 1.0)
-    if k := settings.get("top_k", 0):
-        scores[scores < scores.sort(descending=True).values[k - 1]] = -math.inf
-    if (top_p := settings.get("top_p", 1.0)) < 1:
-        order = scores.argsort(descending=True)
-        before, total = scores.softmax(-1), 0.0
-        for token in order.tolist():
-            if total >= top_p:
-                scores[token] = -math.inf
-            total += float(before[token])
-    return scores.softmax(-1)
-
-
-def exact(module, prompt: list[int], settings: dict, depth: int) -> dict[tuple[int, ...], float]:
-    """Probability of each continuation of ``depth`` tokens, by enumeration."""
-    table = {(): 1.0}
-    for _ in range(depth):
-        grown = {}
-        for prefix, mass in table.items():
-            ids = [*prompt, *prefix]
-            with torch.inference_mode():
-                logits = module(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
-            for token, chance in enumerate(processed(logits, ids, settings).tolist()):
-                if chance > 0:
-                    grown[(*prefix, token)] = mass * chance
-        table = grown
-    return table
-
-
-def chi_square_p(counts: collections.Counter, table: dict, draws: int) -> float:
-    """p-value of Pearson's test; cells under 5 expected draws are pooled."""
-    rare = {key for key, chance in table.items() if chance * draws < 5}
-    cells = [(counts[key], table[key] * draws) for key in table if key not in rare]
-    if rare:
-        cells.append((sum(counts[k] for k in rare), sum(table[k] for k in rare) * draws))
-    seen, expected = zip(*cells, strict=True)
-    scale = sum(seen) / sum(expected)  # enumeration adds up to 1 but for rounding
-    return float(stats.chisquare(seen, [value * scale for value in expected]).pvalue)
-
-
-SETTINGS = {
-    "plain temperature 1": {"temperature": 1.0},
-    "temperature 0.7": {"temperature": 0.7},
-    "top-k 5": {"temperature": 1.0, "top_k": 5},
-    "top-p 0.9": {"temperature": 1.0, "top_p": 0.9},
-    "penalty 1.3": {"temperature": 1.0, "repetition_penalty": 1.3},
-}
-
-
 def frequencies_p(method: str, settings: dict, draws: int, depth: int) -> float:
     """p-value of ``draws`` runs of a method against the exact distribution."""
     module = fakes.tiny_llama(vocab=8, layers=2, seed=11, std=0.35, dtype=torch.float32)
@@ -162,7 +106,7 @@ def frequencies_p(method: str, settings: dict, draws: int, depth: int) -> float:
         config = DecodeConfig(max_new_tokens=depth, gamma=3, seed=seed, exit_layer=None, **settings)
         ids = fakes.new_ids(fakes.run_method(method, Parts(target, config, draft=draft), prompt))
         counts[tuple(ids)] += 1
-    table = exact(module, prompt, settings, depth)
+    table = enumerated(logits_of(module), prompt, settings, depth)
     assert sum(table.values()) == pytest.approx(1)
     assert set(counts) <= set(table), "a continuation of probability 0 was produced"
     return chi_square_p(counts, table, draws)
@@ -172,14 +116,6 @@ def frequencies_p(method: str, settings: dict, draws: int, depth: int) -> float:
 def test_frequencies_equal_the_exact_distribution(method):
     """700 runs; wrong rules of public cases U08 and U09 give p < 1e-20 here."""
     assert frequencies_p(method, {"temperature": 1.0}, 700, 2) > 1e-3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-@pytest.mark.parametrize("method", ["plain", "speculative", "prompt_lookup", "early_exit"])
-def test_frequencies_under_every_processor(method, settings):
-    """Three tokens each; SPECVIZ_DRAWS=20000 for the long version (minutes per case)."""
-    assert frequencies_p(method, settings, fakes.num_draws(1000), 3) > 1e-4
 
 
 def test_the_test_itself_finds_a_biased_rule():
@@ -200,5 +136,5 @@ def test_the_test_itself_finds_a_biased_rule():
         parts = Parts(target, DecodeConfig(max_new_tokens=2, temperature=1.0, seed=seed))
         run = Run([1, 5, 2, 6, 1, 5], ArgmaxDrafter(draft, 8), SpeculativeSampling(), parts, str)
         counts[tuple(fakes.new_ids(list(run.events(lambda: False))))] += 1
-    table = exact(module, [1, 5, 2, 6, 1, 5], {"temperature": 1.0}, 2)
+    table = enumerated(logits_of(module), [1, 5, 2, 6, 1, 5], {"temperature": 1.0}, 2)
     assert chi_square_p(counts, table, 700) < 1e-6

@@ -18,18 +18,15 @@ from specviz.engine.mtp import DirectMtp, ModuleMtp, mtp_stack
 from specviz.engine.verifiers import GreedyMatch
 from tests import fakes
 from tests.engine.drafting import (
-    PROCESSED,
     PROMPTS,
     Watched,
     fingerprint,
-    first_tokens,
     proposals,
     record,
     run,
     short,
     watch,
 )
-from tests.engine.test_losslessness import chi_square_p, exact
 
 VOCAB = 5  # so small that random drafts are accepted often
 
@@ -256,26 +253,3 @@ def test_same_seed_same_steps_and_nothing_changes(small):
     ]
     assert runs[0] == runs[1]
     assert fingerprint(module, layers) == before
-
-
-def frequencies_p(draws: int, settings: dict) -> float:
-    """p-value of the first two tokens' frequencies against their exact distribution."""
-    module = fakes.tiny_glm(vocab=8, layers=2, num_mtp=2, std=0.25, dtype=torch.float32)
-    layers, prompt = fakes.mtp_layers(module, 2, std=0.25), [1, 5, 2, 6, 1, 5]
-    config = DecodeConfig(max_new_tokens=5, gamma=2, seed=3, **settings)
-    parts = Parts(LanguageModel(module), config, drafter_model=layers)
-    counts = first_tokens("mtp_layers", parts, prompt, draws=draws, depth=2)
-    table = exact(module, prompt, settings, 2)
-    assert set(counts) <= set(table), "a continuation of probability 0 was produced"
-    return chi_square_p(counts, table, draws)
-
-
-def test_frequencies_equal_the_exact_distribution():
-    assert frequencies_p(200, PROCESSED) > 1e-3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"temperature": 1.0}, PROCESSED], ids=["plain", "processed"])
-def test_frequencies_over_many_draws(settings):
-    """SPECVIZ_DRAWS=20000 takes one to two minutes."""
-    assert frequencies_p(fakes.num_draws(), settings) > 1e-3

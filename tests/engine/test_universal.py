@@ -19,11 +19,11 @@ from specviz.engine.language_model import LanguageModel, Outputs, Want
 from specviz.engine.verifiers import GreedyMatch, SampleMatch, rule_of
 from specviz.engine.vocabulary import BROKEN, GrowingIds, TextSide, TextTail, VocabularyMap
 from specviz.events import PiecesSource
+from tests.engine.laws import processed
 from tests.fakes import (
     TableModel,
     generated,
     new_ids,
-    num_draws,
     run_method,
     run_with,
     steps,
@@ -495,24 +495,6 @@ RULES = [
 ]
 
 
-def law(table: torch.Tensor, prefix: Sequence[int], rules: dict) -> torch.Tensor:
-    """The processed distribution after a prefix, written out here: penalty, temperature, top-k,
-    top-p, in that order."""
-    logits = table[prefix[-1]].log().double()
-    for token in set(prefix):
-        penalty = rules.get("repetition_penalty", 1.0)
-        logits[token] = logits[token] * penalty if logits[token] < 0 else logits[token] / penalty
-    logits = logits / rules["temperature"]
-    if "top_k" in rules:
-        logits[logits < logits.topk(rules["top_k"]).values[-1]] = float("-inf")
-    probs = logits.softmax(-1)
-    if "top_p" in rules:
-        ordered, order = probs.sort(descending=True)
-        outside = ordered.cumsum(-1) - ordered >= rules["top_p"]
-        probs[order[outside]] = 0
-    return probs / probs.sum()
-
-
 @pytest.mark.parametrize(
     "rules", [ALL_RULES, *(pytest.param(rules, marks=pytest.mark.slow) for rules in RULES)]
 )
@@ -538,7 +520,7 @@ def test_every_token_of_sampled_runs_follows_the_targets_law(rules):
         for token in new_ids(events):
             seen = prefix[-1], frozenset(prefix)
             if seen not in known:
-                known[seen] = law(table, prefix, rules)
+                known[seen] = processed(table[prefix[-1]].log(), prefix, rules)
             row = known[seen]
             counts[prefix[-1], token] += 1
             expected[prefix[-1]] += row
@@ -560,33 +542,3 @@ def _drawn(laws, size: int, times: int) -> list[torch.Tensor]:
 
 def _distance(counts: torch.Tensor, expected: torch.Tensor) -> float:
     return float((counts - expected).abs().sum() / expected.sum()) / 2
-
-
-@pytest.mark.slow  # SPECVIZ_DRAWS=20000 takes minutes for each rule
-@pytest.mark.parametrize("rules", RULES)
-def test_first_three_tokens_follow_the_enumerated_law(rules):
-    """All sequences of three tokens enumerated, total variation against that of noise."""
-    table, draws, prompt = small_table(), num_draws(), [5, 9]
-    exact: dict[tuple[int, ...], float] = {(): 1.0}
-    for _ in range(3):
-        exact = {
-            (*done, token): mass * chance
-            for done, mass in exact.items()
-            for token, chance in enumerate(law(table, [*prompt, *done], rules).tolist())
-            if chance > 0
-        }
-    drafter, counts = Echo(), dict.fromkeys(exact, 0)
-    for seed in range(draws):
-        parts = parts_of(
-            TableModel(table), drafter, SMALL, seed=seed, gamma=4, max_new_tokens=3, **rules
-        )
-        counts[tuple(new_ids(run_method("universal", parts, prompt)))] += 1
-    found = sum(abs(counts[key] / draws - mass) for key, mass in exact.items()) / 2
-    masses = torch.tensor(list(exact.values()), dtype=torch.float64)
-    rng = torch.Generator().manual_seed(0)
-    drawn = [torch.multinomial(masses, draws, True, generator=rng) for _ in range(20)]
-    noise = [
-        float((torch.bincount(d, minlength=len(masses)) / draws - masses).abs().sum()) / 2
-        for d in drawn
-    ]
-    assert found < 1.1 * max(noise)
