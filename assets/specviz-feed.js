@@ -8,13 +8,29 @@ class SvFeed {
     this.host = host;
     this.run = svNewRun("");
     this.asking = false;
+    this.waiting = null; // texts that came in while the feed was held
     this.fresh = []; // times of the oldest records in messages that are not drawn yet
     this.heard = 0; // when the last news came
     setInterval(() => this.watch(), SV_SILENCE);
     this.stats = { messages: 0, bytes: 0, biggest: 0, gaps: 0, lags: [], frames: 0, frameMs: [], drawMs: 0 };
   }
 
+  // While the lesson is on screen, messages wait.
+  hold() {
+    this.waiting = [];
+  }
+
+  release() {
+    const texts = this.waiting || [];
+    this.waiting = null;
+    for (const text of texts) this.receive(text);
+  }
+
   receive(text) {
+    if (this.waiting) {
+      this.waiting.push(text);
+      return;
+    }
     let message;
     try { message = JSON.parse(text || "null"); } catch { return; }
     if (!message || !Array.isArray(message.ev)) return;

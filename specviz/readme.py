@@ -5,6 +5,7 @@ The table stands between two markers and comes from the cards alone; a test fail
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from specviz.config import MethodCard
@@ -13,22 +14,15 @@ from specviz.method_cards import read_cards
 README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN = "<!-- methods: written by `python -m specviz.readme` -->"
 END = "<!-- end of methods -->"
-_NEEDS = {
-    "draft_model": "a draft model with the same tokenizer",
-    "foreign_draft_model": "a draft model with any tokenizer",
-    "exit_layer": "a target whose early layers were trained to speak",
-    "mtp_layers": "multi-token-prediction layers in the checkpoint",
-    "mtp_drafter": "a Gemma 4 target and its drafter",
-    "dflash_drafter": "a DFlash drafter made for the target",
-    "probs_drafter": "a drafter that reports its distribution",
-}
+WORDS = Path(__file__).parent / "ui" / "i18n" / "en.json"  # the page's cards say the same
 
 
 def method_table(cards: tuple[MethodCard, ...]) -> str:
     """The cards as a Markdown table."""
+    words = json.loads(WORDS.read_text(encoding="utf-8"))
     rows = ["| method | key | how | needs | lossless | source |", "|---|---|---|---|---|---|"]
     for card in cards:
-        needs = "; ".join(_NEEDS[need] for need in sorted(card.needs)) or "any causal model"
+        needs = "; ".join(words[f"sv_card_need_{need}"] for need in sorted(card.needs) or ["none"])
         lossless = "yes" if card.lossless else "**no**"
         cells = (card.title, f"`{card.key}`", card.summary, needs, lossless, card.paper)
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

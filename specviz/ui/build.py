@@ -13,6 +13,7 @@ import gradio as gr
 
 from specviz.errors import SpecvizError
 from specviz.ui import shelf, tab_compare, tab_run, tab_sweep, tab_theory
+from specviz.ui.cards import method_cards, told
 from specviz.ui.handlers import Page, server_functions
 from specviz.ui.i18n import t
 from specviz.ui.race_handlers import Racing
@@ -91,6 +92,8 @@ def build_tabs(page: Page, session: gr.State, viewer: gr.HTML, controls: Control
     with gr.Tabs(elem_classes="sv-tabs"):
         with gr.Tab(t("sv_tab_read"), id="read"):
             words(reading())
+        with gr.Tab(t("sv_card_tab"), id="methods"):
+            method_cards(told(page.source.cards()), elem_id="sv-methods")
         with gr.Tab(t("sv_tab_figures"), id="figures") as tab, gr.Row(elem_classes="sv-plots"):
             names = ("acceptance", "time", "histogram", "tokens")
             plots = [

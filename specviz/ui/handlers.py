@@ -15,7 +15,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.errors import SpecvizError
-from specviz.ui import plots, shelf, worker
+from specviz.ui import lesson, plots, shelf, worker
 from specviz.ui.i18n import t
 from specviz.ui.protocol import LaneEncoder, dumps, notice
 from specviz.ui.registry import Registry, Run
@@ -64,6 +64,7 @@ class Page:
         self.source = source
         self.registry = registry
         self._warm = False
+        self._lesson: list[str | None] = []
 
     def warm_up(self) -> None:
         """The first visitor's page is on screen: load models while it plays a recorded run."""
@@ -168,6 +169,12 @@ class Page:
         except SpecvizError:
             return None
 
+    def lesson(self) -> str | None:
+        """The lesson over the recorded runs as JSON text, made once; None where none can be."""
+        if not self._lesson:
+            self._lesson.append(lesson.lesson(self.source.recorded()))
+        return self._lesson[0]
+
     def _place(self, request: Any) -> tuple[Run | None, int, int | None]:
         items = list(request) if isinstance(request, (list, tuple)) else []
         run = self.registry.get(items[0]) if items else None
@@ -190,7 +197,10 @@ def server_functions(page: Page) -> list[Callable[[Any], Any]]:
     def trace(request: Any) -> str | None:
         return page.trace(request)
 
-    return [resync, detail, trace]
+    def lesson(request: Any) -> str | None:
+        return page.lesson()
+
+    return [resync, detail, trace, lesson]
 
 
 def two(request: Any) -> tuple[Any, int | None]:

@@ -1,4 +1,4 @@
-"""The viewer's scripts in the order they are joined, for the page and for exported pages."""
+"""The scripts in the order they are joined, for the page and for exported pages."""
 
 SCRIPTS = (
     "specviz-model.js",
@@ -17,3 +17,5 @@ SCRIPTS = (
     "specviz-race.js",
     "specviz.js",
 )
+LESSON = ("specviz-spot.js", "specviz-lesson.js")  # on the page only, behind the viewer
+CARDS = ("specviz-picture.js", "specviz-cards.js")

@@ -9,6 +9,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.config import MAX_GAMMA, MAX_NGRAM, SCHEDULES
+from specviz.ui.cards import method_cards, told
 from specviz.ui.i18n import t
 from specviz.ui.protocol import dumps
 from specviz.ui.source import Source
@@ -32,6 +33,7 @@ class Controls:
     target: gr.Dropdown
     method: gr.Radio
     about: gr.HTML
+    card: gr.HTML
     draft: gr.Dropdown
     chat: gr.Checkbox
     beside: gr.Checkbox
@@ -50,7 +52,15 @@ class Controls:
     def menus(self) -> list[Any]:
         """What changes with target and method, in the order of ``menu_updates``."""
         special = [self.settings[name] for name in SPECIAL]
-        parts = [self.method, self.about, self.draft, self.special, self.hidden, self.run]
+        parts = [
+            self.method,
+            self.about,
+            self.draft,
+            self.special,
+            self.hidden,
+            self.run,
+            self.card,
+        ]
         return [*parts, *self.examples, *special]
 
 
@@ -91,6 +101,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
                 elem_id="sv-method",
             )
             about = words(method_words(offer, setup), elem_classes="sv-hint")
+            card = method_cards(card_of(offer), elem_id="sv-card", elem_classes="sv-hint")
         race = build_race(source.cards(), offer, setup, mode=mode, go=go)
         target = gr.Dropdown(
             [(info.title, info.id) for info in source.targets()],
@@ -124,6 +135,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
         target=target,
         method=method,
         about=about,
+        card=card,
         draft=draft,
         chat=chat,
         beside=beside,
@@ -184,6 +196,11 @@ def method_choices(offer: Menu) -> list[tuple[str, str]]:
     return [(card.title, card.key) for card in offer.methods]
 
 
+def card_of(offer: Menu) -> str:
+    """The card of the chosen method, to be opened; nothing where no method can run."""
+    return told([offer.method] if offer.method else [], fold=True)
+
+
 def draft_state(offer: Menu, setup: Setup) -> dict[str, Any]:
     """Choices, value and visibility of the draft menu."""
     drafts = list(offer.drafts)
@@ -219,6 +236,7 @@ def menu_updates(source: Source, setup: Setup, target: str, method: str | None) 
         gr.update(visible=bool(offer.shown)),
         dumps(hidden_words(offer)),
         gr.update(interactive=setup.live and card is not None),
+        card_of(offer),
         *[gr.update(value=button["value"], visible=button["visible"]) for button in buttons],
         *[
             gr.update(visible=name in offer.shown, **(exits if name == "exit_layer" else {}))

@@ -13,7 +13,7 @@ import gradio as gr
 
 from specviz.ui.i18n import texts
 from specviz.ui.protocol import dumps
-from specviz.ui.scripts import SCRIPTS
+from specviz.ui.scripts import LESSON, SCRIPTS
 from specviz.ui.theme import ASSETS
 
 
@@ -33,7 +33,7 @@ def step_viewer(
     return gr.HTML(
         value,
         html_template="<div class='sv' data-sv='viewer'></div>",
-        js_on_load=script(texts(), SCRIPTS),
+        js_on_load=script(texts(), (*SCRIPTS, *LESSON)),
         apply_default_css=False,
         server_functions=server_functions,
         **kwargs,

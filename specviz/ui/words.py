@@ -13,7 +13,14 @@ from specviz.ui.state import Menu, Setup
 from specviz.ui.viewer import script
 
 PREFIXES = ("sv_title", "sv_tagline", "sv_hidden", "sv_refused", "sv_replay", "sv_read")
-PREFIXES += ("sv_trace_about", "sv_lossless", "sv_lossy", "sv_race_about", "sv_race_pick")
+PREFIXES += (
+    "sv_trace_about",
+    "sv_lossless",
+    "sv_lossy",
+    "sv_race_about",
+    "sv_race_pick",
+    "sv_card_",
+)
 
 
 def word(
@@ -57,7 +64,7 @@ def method_words(menu: Menu, setup: Setup) -> list[list[Any]]:
         return [word("p", "sv_replay_only", style="sv-warn-text"), *lines]
     exact = "sv_lossless" if card.lossless else "sv_lossy"
     paper = word("p", style="sv-hint-small", text=card.paper)
-    return [word("p", text=card.summary), paper, word("p", exact, style="sv-hint-small")]
+    return [word("p", f"sv_card_{card.key}_1"), paper, word("p", exact, style="sv-hint-small")]
 
 
 def hidden_words(menu: Menu) -> list[list[Any]]:

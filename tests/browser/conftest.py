@@ -23,6 +23,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+SAMPLED = Path(__file__).parents[2] / "assets" / "traces" / "4-sampled-story.json"
 PLACES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -38,7 +39,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def source(recorded: Path) -> FakeRuns:
     """The invented runs that the app shows; a test may change their pace and texts."""
-    return RacingRuns(traces=(recorded,))
+    return RacingRuns(traces=(recorded, SAMPLED))
 
 
 @pytest.fixture(scope="session")

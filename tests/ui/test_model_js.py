@@ -13,7 +13,7 @@ import pytest
 from specviz.events import Fate
 from specviz.render.palette import PARTS
 from specviz.ui.i18n import subset, texts
-from specviz.ui.scripts import SCRIPTS
+from specviz.ui.scripts import CARDS, LESSON, SCRIPTS
 from specviz.ui.viewer import script
 from specviz.ui.words import PREFIXES
 
@@ -27,7 +27,7 @@ needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["model.test.js", "step.test.js"])
+@pytest.mark.parametrize("name", ["model.test.js", "step.test.js", "spot.test.js"])
 def test_the_model_passes_its_own_tests(name: str) -> None:
     done = subprocess.run(
         [str(NODE), "--test", str(Path(__file__).with_name(name))],
@@ -42,7 +42,7 @@ def test_the_model_passes_its_own_tests(name: str) -> None:
 @needs_node
 def test_all_scripts_together_are_one_function_body(tmp_path: Path) -> None:
     path = tmp_path / "viewer.js"
-    body = script(texts(), SCRIPTS)
+    body = script(texts(), (*SCRIPTS, *LESSON))
     path.write_text(f"async function f(element, props, watch, server) {{\n{body}\n}}", "utf-8")
     done = subprocess.run([str(NODE), "--check", str(path)], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -51,6 +51,8 @@ def test_all_scripts_together_are_one_function_body(tmp_path: Path) -> None:
 def test_every_script_is_used() -> None:
     assert {path.name for path in SOURCES} == {
         *SCRIPTS,
+        *LESSON,
+        *CARDS,
         "specviz-words.js",
         "specviz-curves.js",
         "specviz-standalone.js",
