@@ -11,10 +11,12 @@ class SvCards {
     this.draw();
   }
 
+  language() {
+    return svLanguage(document.documentElement.lang);
+  }
+
   say(key) {
-    const tag = document.documentElement.lang || "en";
-    const texts = SV_TEXTS[tag] || SV_TEXTS[tag.split("-")[0]] || SV_TEXTS.en;
-    return texts[key] || SV_TEXTS.en[key] || "";
+    return SV_TEXTS[this.language()][key] || SV_TEXTS.en[key] || "";
   }
 
   node(tag, style, parent, text = "") {
@@ -53,7 +55,7 @@ class SvCards {
     box.dataset.method = key;
     if (!brief) {
       const head = this.node("header", "sv-method-head", box);
-      this.node("h3", "", head, title);
+      this.node("h3", "", head, svSaid(title, this.language()));
       const exact = lossless ? "sv_lossless" : "sv_lossy";
       this.node("span", "sv-badge" + (lossless ? "" : " sv-warn"), head, this.say(exact));
     }

@@ -22,28 +22,32 @@ class SvSheet {
     }).observe(root);
   }
 
+  language() {
+    return svLanguage(document.documentElement.lang);
+  }
+
   say(key, values) {
-    const tag = document.documentElement.lang || "en";
-    const texts = SV_TEXTS[tag] || SV_TEXTS[tag.split("-")[0]] || SV_TEXTS.en;
-    return (texts[key] || SV_TEXTS.en[key] || key).replace(/\{(\w+)\}/g, (all, name) =>
-      (values && values[name] !== undefined ? String(values[name]) : all));
+    const texts = SV_TEXTS[this.language()];
+    const told = Object.entries(values || {}).map(([name, value]) =>
+      [name, typeof value === "number" ? this.number(value, "fine") : value]);
+    const text = texts[key] || SV_TEXTS.en[key] || svSaid(key, this.language());
+    return svFill(text, Object.fromEntries(told));
   }
 
   badge(parent, [key, { date } = {}]) {
     const day = new Date(date || "");
-    const format = new Intl.DateTimeFormat(document.documentElement.lang || "en", { dateStyle: "medium" });
+    const format = new Intl.DateTimeFormat(this.language(), { dateStyle: "medium" });
     const shown = Number.isNaN(day.getTime()) ? "\u2013" : format.format(day);
     svcNode("span", "sv-badge sv-from-" + key.split("_").pop(), parent, this.say(key, { date: shown }));
   }
 
   number(value, form) {
     if (value === null || value === undefined) return "\u2013";
-    const language = document.documentElement.lang || "en";
     const options = form === "percent" ? { style: "percent", maximumFractionDigits: 1 }
       : form === "whole" ? { maximumFractionDigits: 0 }
         : form === "fine" ? { maximumFractionDigits: 3 }
           : { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-    return new Intl.NumberFormat(language, options).format(value) + (form === "times" ? "\u00d7" : "");
+    return new Intl.NumberFormat(this.language(), options).format(value) + (form === "times" ? "\u00d7" : "");
   }
 
   draw() {

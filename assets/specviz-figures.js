@@ -3,8 +3,9 @@
 const SV_DASH = "\u2013";
 
 class SvFigures {
-  constructor(parent, say, show) {
+  constructor(parent, { say, said, show }) {
     this.say = say;
+    this.said = said; // English words of other parts, in this language
     this.show = show; // number formats
     this.head = svNode("header", "sv-head", parent);
     const line = svNode("div", "sv-headline", this.head);
@@ -63,7 +64,7 @@ class SvFigures {
     this.expected = !run.end && run.lanes.some((other) => other.key === "plain");
     this.words(run);
     this.name.textContent = run.race ? this.say("sv_race_title", { n: run.lanes.length })
-      : lane ? lane.title : this.say("sv_nothing");
+      : lane ? this.said(lane.title) : this.say("sv_nothing");
     this.badge.hidden = !lane;
     this.exact.hidden = !lane || Boolean(run.race);
     this.facts.textContent = "";
@@ -183,4 +184,17 @@ function svFormats(language) {
     prob: or((v) => (v > 0 && v < 0.0005 ? v.toExponential(1) : fixed(3).format(v))),
     date: (date) => new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(date),
   };
+}
+
+// Bytes in the unit that fits.
+function svSize(value, formats) {
+  if (!value) return SV_DASH;
+  const units = ["B", "kB", "MB", "GB"];
+  let place = 0;
+  let size = value;
+  while (size >= 1000 && place < units.length - 1) {
+    size /= 1000;
+    place++;
+  }
+  return formats.number(size, size < 10 && place ? 1 : 0) + " " + units[place];
 }

@@ -42,7 +42,9 @@ class SvInspector {
     for (const [word, keys] of Object.entries(SV_KEYS)) {
       const row = svNode("div", "", this.list);
       const name = svNode("dt", "", row);
-      for (const key of keys.split(" ")) svNode("kbd", "", name).textContent = key;
+      for (const key of keys.split(" ")) {
+        svNode("kbd", "", name).textContent = key === "Space" ? this.say("sv_key_space") : key;
+      }
       svNode("dd", "", row).textContent = this.say(word);
     }
     this.line.words();

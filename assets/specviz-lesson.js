@@ -179,7 +179,7 @@ class SvLesson {
   number(format, value) {
     const show = this.viewer.formats;
     if (format === "text") return "\u201c" + svLabel({ x: value }) + "\u201d";
-    if (format === "name") return "\u201c" + svVisible(value) + "\u201d";
+    if (format === "name") return "\u201c" + this.viewer.said(svVisible(value)) + "\u201d";
     if (format === "bytes") return show.number(value / 1e6, 1) + " MB";
     if (format === "ratio") return show.number(value, 2);
     if (format === "count") return show.number(value, 0);

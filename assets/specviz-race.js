@@ -32,6 +32,10 @@ class SvRace {
   words() {
     this.track.setAttribute("aria-label", this.say("sv_race_track"));
     this.table = "";
+    const { lanes } = this.viewer.feed.run;
+    this.rows.forEach(({ title }, place) => {
+      title.textContent = this.viewer.said(lanes[place].title);
+    });
   }
 
   // How many times slower than it was a replay starts.
@@ -89,7 +93,8 @@ class SvRace {
     const box = svNode("li", "sv-runner", this.list);
     const name = svNode("span", "sv-runner-name", box);
     svNode("i", "sv-swatch sv-lane-" + place, name);
-    svNode("span", "", name).textContent = lane.title;
+    const title = svNode("span", "", name);
+    title.textContent = this.viewer.said(lane.title);
     const road = svNode("span", "sv-road", box);
     const fill = svNode("span", "sv-road-fill sv-lane-" + place, road);
     const count = svNode("span", "sv-runner-count", box);
@@ -98,7 +103,7 @@ class SvRace {
     flag.setAttribute("aria-hidden", "true");
     flag.hidden = true;
     const text = svNode("span", "", note);
-    this.rows.push({ box, fill, count, note, flag, text });
+    this.rows.push({ box, title, fill, count, note, flag, text });
   }
 
   // Tokens and time of a lane at its end.
@@ -138,7 +143,7 @@ class SvRace {
 
   note(run, lane, home) {
     const reason = this.refusal(lane);
-    if (reason) return this.say("sv_race_refused", { reason });
+    if (reason) return this.say("sv_race_refused", { reason: this.viewer.said(reason) });
     if (home) {
       const time = this.viewer.formats.ms(home.step.run[SV_RUN.elapsed]);
       return this.say("sv_race_place", { n: home.rank }) + " \u00b7 " + time;
@@ -181,7 +186,7 @@ class SvRace {
     const name = svNode("th", "sv-col-method", row);
     name.scope = "row";
     svNode("i", "sv-swatch sv-lane-" + place, name);
-    svNode("span", "", name).textContent = lane.title;
+    svNode("span", "", name).textContent = this.viewer.said(lane.title);
     if (!lane.lossless) svNode("span", "sv-badge sv-warn", name).textContent = this.say("sv_lossy");
     const result = lane.compare && lane.compare.race;
     if (!result) {
@@ -198,7 +203,8 @@ class SvRace {
 
   missing(lane) {
     const reason = this.refusal(lane);
-    return reason ? this.say("sv_race_refused", { reason }) : this.say("sv_race_unfinished");
+    if (!reason) return this.say("sv_race_unfinished");
+    return this.say("sv_race_refused", { reason: this.viewer.said(reason) });
   }
 
   cell(row, col, lane, result, { place, best }) {
@@ -270,7 +276,7 @@ class SvRace {
     const gain = (lane) => lane.compare.race.speedup[0];
     const first = ran.reduce((best, lane) => (gain(lane) > gain(best) ? lane : best));
     return this.say("sv_race_first", {
-      name: first.title, gain: this.viewer.formats.number(gain(first), 2),
+      name: this.viewer.said(first.title), gain: this.viewer.formats.number(gain(first), 2),
     });
   }
 
@@ -283,17 +289,4 @@ class SvRace {
     });
     return low < 1 && high > 1 ? sentence + " " + this.say("sv_race_unsure") : sentence;
   }
-}
-
-// Bytes in the unit that fits.
-function svSize(value, formats) {
-  if (!value) return SV_DASH;
-  const units = ["B", "kB", "MB", "GB"];
-  let place = 0;
-  let size = value;
-  while (size >= 1000 && place < units.length - 1) {
-    size /= 1000;
-    place++;
-  }
-  return formats.number(size, size < 10 && place ? 1 : 0) + " " + units[place];
 }

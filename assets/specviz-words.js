@@ -4,20 +4,18 @@
 function svWords() {
   const root = element.querySelector("[data-sv='words']");
   const draw = () => {
-    const tag = document.documentElement.lang || "en";
-    const texts = SV_TEXTS[tag] || SV_TEXTS[tag.split("-")[0]] || SV_TEXTS.en;
+    const language = svLanguage(document.documentElement.lang);
     root.textContent = "";
     let items = [];
     try { items = JSON.parse(props.value || "[]"); } catch { items = []; }
-    for (const item of items) add(root, item, texts);
+    for (const item of items) add(root, item, language);
   };
-  const add = (parent, [name, style, key, values, literal, children], texts) => {
+  const add = (parent, [name, style, key, values, literal, children], language) => {
     const node = document.createElement(name);
     if (style) node.className = style;
-    const text = key ? texts[key] || SV_TEXTS.en[key] || key : "";
-    node.textContent = literal || text.replace(/\{(\w+)\}/g, (all, at) =>
-      (values && values[at] !== undefined ? String(values[at]) : all));
-    for (const child of children || []) add(node, child, texts);
+    const text = key ? SV_TEXTS[language][key] || SV_TEXTS.en[key] || key : "";
+    node.textContent = literal ? svSaid(literal, language) : svFill(text, values);
+    for (const child of children || []) add(node, child, language);
     parent.appendChild(node);
   };
   new MutationObserver(draw)

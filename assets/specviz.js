@@ -21,7 +21,7 @@ class SvViewer {
     const { root } = this;
     const say = (key, values) => this.say(key, values);
     const show = new Proxy({}, { get: (_, name) => this.formats[name] });
-    this.figures = new SvFigures(root, say, show);
+    this.figures = new SvFigures(root, { say, said: (text) => this.said(text), show });
     this.legend = svNode("ul", "sv-legend", root);
     this.grid = svNode("div", "sv-lanes", root);
     this.bar = new SvBar(root, this);
@@ -55,17 +55,17 @@ class SvViewer {
   // ---- words ----------------------------------------------------------------------------------
 
   language() {
-    const tag = document.documentElement.lang || "en";
-    const found = [tag, tag.split("-")[0], "en"].find((name) => SV_TEXTS[name]);
-    this.texts = SV_TEXTS[found];
-    this.formats = svFormats(found);
+    this.tongue = svLanguage(document.documentElement.lang);
+    this.texts = SV_TEXTS[this.tongue];
+    this.formats = svFormats(this.tongue);
   }
 
   say(key, values) {
-    const text = this.texts[key] || SV_TEXTS.en[key] || key;
-    return text.replace(/\{(\w+)\}/g, (all, name) =>
-      (values && values[name] !== undefined ? String(values[name]) : all));
+    return svFill(this.texts[key] || SV_TEXTS.en[key] || key, values);
   }
+
+  // Words of other parts of the program: titles of methods, reasons.
+  said(text) { return svSaid(text, this.tongue); }
 
   words() {
     this.legend.textContent = "";
@@ -92,7 +92,7 @@ class SvViewer {
   }
 
   laneWords(lane) {
-    const { title } = this.feed.run.lanes[lane.place];
+    const title = this.said(this.feed.run.lanes[lane.place].title);
     lane.name.textContent = title;
     lane.box.setAttribute("aria-label", title);
     lane.text.box.setAttribute("aria-label", this.say("sv_text_of", { name: title }));
@@ -104,7 +104,7 @@ class SvViewer {
   }
 
   sentence([code, sentence]) {
-    const text = sentence || this.say("sv_error_" + code);
+    const text = sentence ? this.said(sentence) : this.say("sv_error_" + code);
     return text.charAt(0).toUpperCase() + text.slice(1);
   }
 

@@ -89,7 +89,7 @@ def acceptance_figure(
     rolling = words["rolling"].format(window=window)
     figure.add_scatter(x=x, y=series.rolling, name=rolling, **_line(OKABE_ITO["blue"]))
     figure.add_scatter(
-        x=x, y=series.cumulative, name=words["cumulative"], **_line(OKABE_ITO["orange"], "dash")
+        x=x, y=series.cumulative, name=words["cumulative"], **_line(OKABE_ITO["vermillion"], "dash")
     )
     return figure
 
@@ -101,7 +101,8 @@ def time_figure(steps: Sequence[Verified], *, labels: Labels | None = None) -> g
     x = [step.index for step in steps]
     for part, color in PARTS.items():
         times = [1000 * getattr(step, f"{part}_s") for step in steps]
-        figure.add_bar(x=x, y=times, name=words[part], marker={"color": color})
+        marker = {"color": color, "line": {"color": INK, "width": 1}}  # orange is pale on white
+        figure.add_bar(x=x, y=times, name=words[part], marker=marker)
     figure.update_layout(barmode="stack", bargap=0.1)
     return figure
 
@@ -237,8 +238,8 @@ def _figure(x_title: str, y_title: str, *, y_range: tuple[float, float] | None =
             "paper_bgcolor": CLEAR,
             "plot_bgcolor": CLEAR,
             "font": {"color": INK},
-            "margin": {"l": 56, "r": 16, "t": 16, "b": 48},
-            "legend": {"orientation": "h", "y": 1.12},
+            "margin": {"l": 56, "r": 16, "t": 40, "b": 48},
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
             "showlegend": True,
             "xaxis": {"title": {"text": x_title}, **axis},
             "yaxis": {"title": {"text": y_title}, **axis, **y_axis},

@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from specviz.events import Fate
 
+DEEP_PURPLE = "#BB5F90"  # reddish purple, dark enough for a line on a white page
 BLACK, WHITE = "#1b1b1b", "#f5f5f5"
 OKABE_ITO = MappingProxyType(
     {

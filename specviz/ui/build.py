@@ -15,7 +15,7 @@ from specviz.errors import SpecvizError
 from specviz.ui import shelf, tab_compare, tab_run, tab_sweep, tab_theory
 from specviz.ui.cards import method_cards, told
 from specviz.ui.handlers import Page, server_functions
-from specviz.ui.i18n import t
+from specviz.ui.i18n import said, t
 from specviz.ui.race_handlers import Racing
 from specviz.ui.registry import Registry, Run
 from specviz.ui.source import Source
@@ -28,6 +28,10 @@ from specviz.ui.words import about_traces, header, reading, words
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 LIGHT: dict[str, Any] = {**QUIET, "queue": False}
+# Words in plots are not translated by the browser, so their listeners are told the language that
+# the page is shown in: their last input.
+TONGUE = "(...given) => [...given.slice(0, -1), document.documentElement.lang]"
+FIGURES: dict[str, Any] = {**LIGHT, "js": TONGUE}
 
 
 def build_app(
@@ -46,7 +50,7 @@ def build_app(
     first = first_run(page)
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(600, 3600)) as app:
         session = gr.State(Session(run_id=first.id if first else ""))
-        words(header())
+        words(header(), scripts=("specviz-foreign.js",))
         with gr.Row(elem_classes="sv-main", equal_height=False):
             with gr.Column(scale=0, min_width=330, elem_classes="sv-side"):
                 controls = build_controls(source, setup)
@@ -54,8 +58,8 @@ def build_app(
                 viewer = step_viewer(
                     first_message(first), server_functions(page), elem_id="sv-viewer"
                 )
-                plots = build_tabs(page, session, viewer, controls)
-        wire(page, controls, [viewer, controls.status, session], plots)
+                drawing = build_tabs(page, session, viewer, controls)
+        wire(page, controls, [viewer, controls.status, session], drawing)
         wire_menus(source, controls, setup)
         app.unload(page.leave)
         if setup.live:
@@ -87,8 +91,10 @@ def first_message(run: Run | None) -> str | None:
     return shelf.messages(run, kind="recorded", max_bytes=shelf.FIRST_PAINT_BYTES)[0]
 
 
-def build_tabs(page: Page, session: gr.State, viewer: gr.HTML, controls: Controls) -> list[gr.Plot]:
-    """What lies under the viewer: how to read it, figures, traces."""
+def build_tabs(
+    page: Page, session: gr.State, viewer: gr.HTML, controls: Controls
+) -> dict[str, Any]:
+    """What lies under the viewer; returns the event that draws the figures."""
     with gr.Tabs(elem_classes="sv-tabs"):
         with gr.Tab(t("sv_tab_read"), id="read"):
             words(reading())
@@ -105,19 +111,25 @@ def build_tabs(page: Page, session: gr.State, viewer: gr.HTML, controls: Control
                 )
                 for name in names
             ]
+        drawing = figures_event(page.figures, session, controls, plots)
         tab_theory.build_theory(page, session, controls.status, LIGHT)
         tab_sweep.build_sweep(page, controls, LIGHT)
         with gr.Tab(t("sv_tab_trace"), id="traces"):
             words(about_traces())
-            build_traces(page, [viewer, controls.status, session], plots)
+            build_traces(page, [viewer, controls.status, session], drawing)
         controls.race.plots = tab_compare.build_figures()
-    tab.select(page.figures, session, plots, **LIGHT)
-    return plots
+    tab.select(**drawing)
+    return drawing
 
 
-def build_traces(page: Page, outputs: list[Any], plots: list[gr.Plot]) -> None:
+def figures_event(draw: Any, session: gr.State, controls: Controls, plots: list[Any]) -> Any:
+    """Arguments of a listener that draws figures of what is on screen."""
+    return {"fn": draw, "inputs": [session, controls.tongue], "outputs": plots, **FIGURES}
+
+
+def build_traces(page: Page, outputs: list[Any], drawing: dict[str, Any]) -> None:
     """Open a recorded run, or load a file."""
-    names = [(shelf.title(path), path.stem) for path in page.source.recorded()]
+    names = [(said(shelf.title(path)), path.stem) for path in page.source.recorded()]
     with gr.Row(elem_classes="sv-traces"):
         recorded = gr.Dropdown(
             names,
@@ -132,12 +144,12 @@ def build_traces(page: Page, outputs: list[Any], plots: list[gr.Plot]) -> None:
         )
     session = outputs[-1]
     shown = opener.click(page.open, [recorded, session], outputs, **QUIET)
-    shown.then(page.figures, session, plots, **LIGHT)
+    shown.then(**drawing)
     shown = upload.upload(page.load, [upload, session], outputs, **QUIET)
-    shown.then(page.figures, session, plots, **LIGHT)
+    shown.then(**drawing)
 
 
-def wire(page: Page, controls: Controls, outputs: list[Any], plots: list[gr.Plot]) -> None:
+def wire(page: Page, controls: Controls, outputs: list[Any], drawing: dict[str, Any]) -> None:
     """Connect Run and Stop; ``outputs`` are viewer, status and session."""
     session = outputs[-1]
     run = controls.run.click(
@@ -150,8 +162,10 @@ def wire(page: Page, controls: Controls, outputs: list[Any], plots: list[gr.Plot
         show_progress_on=controls.status,
         api_visibility="private",
     )
-    run.then(page.figures, session, plots, **LIGHT)
-    race = tab_compare.wire_race(Racing(page, controls.race.keys), controls, outputs, LIGHT)
+    run.then(**drawing)
+    racing = Racing(page, controls.race.keys)
+    race = tab_compare.wire_race(racing, controls, outputs)
+    race.then(**figures_event(racing.figures, session, controls, controls.race.plots))
     controls.stop.click(page.stop, None, controls.status, cancels=[run, race], **LIGHT)
 
 

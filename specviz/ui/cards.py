@@ -12,12 +12,12 @@ from typing import Any
 import gradio as gr
 
 from specviz.config import MethodCard
-from specviz.ui.i18n import subset
+from specviz.ui.i18n import SAID, subset
 from specviz.ui.protocol import dumps
 from specviz.ui.scripts import CARDS
 from specviz.ui.viewer import script
 
-PREFIXES = ("sv_card_", "sv_lossless", "sv_lossy")
+PREFIXES = ("sv_card_", "sv_lossless", "sv_lossy", SAID)
 
 
 def told(cards: Sequence[MethodCard], *, fold: bool = False) -> str:

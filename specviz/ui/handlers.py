@@ -16,11 +16,12 @@ import gradio as gr
 
 from specviz.errors import SpecvizError
 from specviz.ui import lesson, plots, shelf, worker
-from specviz.ui.i18n import t
+from specviz.ui.i18n import FALLBACK, language, t
 from specviz.ui.protocol import LaneEncoder, dumps, notice
 from specviz.ui.registry import Registry, Run
 from specviz.ui.source import Source
 from specviz.ui.state import COMMON, SPECIAL, Form, Session, lanes
+from specviz.ui.status import worded
 
 SETTINGS = (*COMMON, *SPECIAL)
 FORM_SIZE = 6 + len(SETTINGS)
@@ -93,7 +94,7 @@ class Page:
             run, lanes(requests, cards), lambda r: shelf.compare(r, requests)
         )
         for update in follower.updates():
-            status = t(STATUS_OF_END[follower.end()]) if update.last else update.status
+            status = t(STATUS_OF_END[follower.end()]) if update.last else worded(update.status)
             yield row(update.message, status)
 
     def stop(self, request: gr.Request) -> Any:
@@ -136,10 +137,10 @@ class Page:
         for message in shelf.messages(run, kind=kind):
             yield row(message, t("sv_status_loaded"), session.showing(run.id))
 
-    def figures(self, session: Session) -> Any:
-        """Figures of the run on screen."""
+    def figures(self, session: Session, tag: str = FALLBACK) -> Any:
+        """Figures of the run on screen; ``tag`` is the language that the page is shown in."""
         run = self.registry.get(session.run_id)
-        return plots.figures(run, session.lane) if run else plots.nothing()
+        return plots.figures(run, session.lane, language(tag)) if run else plots.nothing()
 
     # ---- server functions of the viewer: anybody may call them with anything ----
 

@@ -50,9 +50,9 @@ HEAVY_KEYS = ("tt", "dt", "rt")  # alternatives: left out when the viewer cannot
 Record = list[Any]
 
 
-def dumps(value: Any) -> str:
-    """JSON in ASCII that is also inert inside a script element."""
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+def dumps(value: Any, *, ascii_only: bool = True) -> str:
+    """JSON that is also inert inside a script element; in ASCII unless its texts are our own."""
+    text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 

@@ -47,7 +47,7 @@ def race_requests(
     if not 1 <= len(others) <= MAX_BESIDE:
         raise SettingError(
             f"a race needs 1 to {MAX_BESIDE} methods beside plain decoding, got {len(others)}; "
-            f"{'tick some' if not others else 'untick some'}"
+            f"tick {'some' if not others else 'fewer'}"
         )
     forms = [replace(form, method=key, draft=None, beside=False) for key in (PLAIN, *others)]
     return tuple(one.requests(cards)[0] for one in forms)

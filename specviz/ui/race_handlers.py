@@ -13,10 +13,11 @@ from specviz.comparison.race import check_any
 from specviz.errors import SpecvizError
 from specviz.ui import race, race_plots
 from specviz.ui.handlers import STATUS_OF_END, Page, form, refused, row
-from specviz.ui.i18n import t
+from specviz.ui.i18n import FALLBACK, language, t
 from specviz.ui.race_worker import Engine, Race, RaceFollower
 from specviz.ui.registry import Run
 from specviz.ui.state import Session
+from specviz.ui.status import worded
 
 SHOWN = 2  # with fewer lanes that ran there is nothing to compare
 
@@ -55,7 +56,7 @@ class Racing:
         made.start(self.engine)
         follower = RaceFollower(made)
         for update in follower.updates():
-            status = t(STATUS_OF_END[follower.end()]) if update.last else update.status
+            status = t(STATUS_OF_END[follower.end()]) if update.last else worded(update.status)
             yield row(update.message, status)
             if update.last and follower.end() == "done":
                 yield from self._result(made, session)
@@ -85,10 +86,10 @@ class Racing:
         for message in texts:
             yield row(message, t("sv_status_done"), shown)
 
-    def figures(self, session: Session) -> list[Any]:
+    def figures(self, session: Session, tag: str = FALLBACK) -> list[Any]:
         """Figures of the race on screen: speed-ups with their spread, tokens over time."""
         run = self.page.registry.get(session.run_id)
         if run is None or run.outcome is None:
             return race_plots.nothing()
         titles = {card.key: card.title for card in self.page.source.cards()}
-        return race_plots.figures(run, titles)
+        return race_plots.figures(run, titles, language(tag))

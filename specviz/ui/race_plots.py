@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
 from specviz.comparison import Comparison, Row
 from specviz.metrics import token_series
 from specviz.render import figures as draw
-from specviz.render.palette import OKABE_ITO
+from specviz.render.palette import DEEP_PURPLE, OKABE_ITO
+from specviz.ui.i18n import FALLBACK, texts, translated
+from specviz.ui.plots import COMMA, finish, labels
 from specviz.ui.registry import Run
 from specviz.ui.shelf import steps_of
 
 NUM_FIGURES = 2
+HEIGHT = 360
 # Per place: plain decoding is grey, as everywhere; lines differ in their dashes as well.
-COLORS = (draw.INK, OKABE_ITO["blue"], OKABE_ITO["vermillion"], OKABE_ITO["reddish purple"])
+COLORS = (draw.INK, OKABE_ITO["blue"], OKABE_ITO["vermillion"], DEEP_PURPLE)
 DASHES = ("dash", "solid", "dot", "longdash")
-LONG = 16  # characters after which a name is broken
+LONG = 18  # characters after which a name is broken
 
 
 def nothing() -> list[None]:
@@ -24,24 +28,33 @@ def nothing() -> list[None]:
     return [None] * NUM_FIGURES
 
 
-def figures(run: Run, titles: Mapping[str, str]) -> list[Any]:
-    """Speed-ups with their spread, and tokens over time of all lanes of the round shown."""
-    drawn = [speedups(run.outcome, titles), tokens(run, titles)]
-    for figure in drawn:
-        figure.update_layout(height=360, autosize=True)
-    return drawn
+def figures(run: Run, titles: Mapping[str, str], language: str = FALLBACK) -> list[Any]:
+    """Speed-ups with their spread, and tokens over time of all lanes of the round shown.
+
+    Args:
+        run: a race that is over.
+        titles: English title per method.
+        language: what the words are in.
+    """
+    own = {key: translated(title, language) for key, title in titles.items()}
+    drawn = [speedups(run.outcome, own, language), tokens(run, own, labels(language))]
+    return [finish(figure, height=HEIGHT, language=language) for figure in drawn]
 
 
-def speedups(comparison: Comparison, titles: Mapping[str, str]) -> Any:
-    """A bar per method: the median speed-up, whiskers from the slowest to the fastest round."""
+def speedups(comparison: Comparison, titles: Mapping[str, str], language: str) -> Any:
+    """A bar per method: the median speed-up, whiskers from the slowest to the fastest round.
+
+    The bars lie, so that names of any length have room beside them, on a phone too.
+    """
     rows = comparison.rows
     spreads = [row.speedup for row in rows]
-    figure = draw.blank_figure("", "speed-up over plain decoding")
+    figure = draw.blank_figure(texts()[language]["sv_plot_gain"], "")
     figure.add_bar(
-        x=[label(row, titles) for row in rows],
-        y=[spread.median for spread in spreads],
+        y=[label(row, titles, language) for row in rows],
+        x=[spread.median for spread in spreads],
+        orientation="h",
         marker={"color": [COLORS[row.lane.index] for row in rows]},
-        error_y={
+        error_x={
             "type": "data",
             "symmetric": False,
             "array": [spread.high - spread.median for spread in spreads],
@@ -50,14 +63,16 @@ def speedups(comparison: Comparison, titles: Mapping[str, str]) -> Any:
         },
         hoverinfo="skip",
     )
-    figure.add_hline(y=1, line={"color": draw.INK, "dash": "dash", "width": 1.5})
-    figure.update_layout(showlegend=False, bargap=0.35, margin={"b": 72})
+    figure.add_vline(x=1, line={"color": draw.INK, "dash": "dash", "width": 1.5})
+    figure.update_layout(showlegend=False, bargap=0.35)
+    figure.update_yaxes(autorange="reversed", automargin=True, showgrid=False, rangemode="normal")
+    figure.update_xaxes(rangemode="tozero")
     return figure
 
 
-def tokens(run: Run, titles: Mapping[str, str]) -> Any:
+def tokens(run: Run, titles: Mapping[str, str], words: Mapping[str, str]) -> Any:
     """Tokens over time, a line per method."""
-    figure = draw.blank_figure("time (s)", "tokens")
+    figure = draw.blank_figure(words["seconds"], words["tokens"])
     for row in run.outcome.rows:
         place = row.lane.index
         series = token_series(steps_of(run, place))
@@ -73,9 +88,10 @@ def tokens(run: Run, titles: Mapping[str, str]) -> Any:
     return figure
 
 
-def label(row: Row, titles: Mapping[str, str]) -> str:
-    """What stands under a bar: the median and the name."""
-    return f"<b>{row.speedup.median:.2f}×</b><br>{broken(name(row, titles))}"
+def label(row: Row, titles: Mapping[str, str], language: str) -> str:
+    """What stands beside a bar: the median and the name."""
+    median = f"{row.speedup.median:.2f}".replace(".", "," if language in COMMA else ".")
+    return f"<b>{median}×</b> {broken(name(row, titles))}"
 
 
 def name(row: Row, titles: Mapping[str, str]) -> str:
@@ -84,7 +100,5 @@ def name(row: Row, titles: Mapping[str, str]) -> str:
 
 
 def broken(text: str) -> str:
-    """A name on two lines where it is long, escaped."""
-    first, _, rest = text.partition(" ")
-    parts = [first, rest] if rest and len(text) > LONG else [text]
-    return "<br>".join(map(draw.escaped, parts))
+    """A name on lines of its own where it is long, escaped."""
+    return "<br>".join(map(draw.escaped, wrap(text, LONG, break_long_words=False)))

@@ -1,6 +1,8 @@
 """The scripts in the order they are joined, for the page and for exported pages."""
 
+LANGUAGE = "specviz-language.js"
 SCRIPTS = (
+    LANGUAGE,
     "specviz-model.js",
     "specviz-step.js",
     "specviz-text.js",
@@ -18,4 +20,4 @@ SCRIPTS = (
     "specviz.js",
 )
 LESSON = ("specviz-spot.js", "specviz-lesson.js")  # on the page only, behind the viewer
-CARDS = ("specviz-picture.js", "specviz-cards.js")
+CARDS = (LANGUAGE, "specviz-picture.js", "specviz-cards.js")

@@ -7,11 +7,12 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.ui.i18n import subset
+from specviz.ui.i18n import SAID, subset
 from specviz.ui.protocol import dumps
+from specviz.ui.scripts import LANGUAGE
 from specviz.ui.viewer import script
 
-PREFIXES = ("sv_theory", "sv_sweep", "sv_badge", "sv_error")
+PREFIXES = ("sv_theory", "sv_sweep", "sv_badge", "sv_error", SAID)
 
 
 def sheet(value: Mapping[str, Any], **kwargs: Any) -> gr.HTML:
@@ -19,7 +20,7 @@ def sheet(value: Mapping[str, Any], **kwargs: Any) -> gr.HTML:
     return gr.HTML(
         dumps(value),
         html_template="<div class='sv-sheet' data-sv='sheet'></div>",
-        js_on_load=script(subset(*PREFIXES), ("specviz-curves.js",)),
+        js_on_load=script(subset(*PREFIXES), (LANGUAGE, "specviz-curves.js")),
         apply_default_css=False,
         **kwargs,
     )

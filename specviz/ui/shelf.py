@@ -14,6 +14,7 @@ from specviz.ui.outbox import Outbox
 from specviz.ui.protocol import LaneEncoder, compare_record, open_record
 from specviz.ui.registry import Registry, Run
 
+NAMES = {"mtp": "MTP", "json": "JSON", "chinese": "Chinese"}  # in names of recorded runs
 FIRST_PAINT_BYTES = 600_000  # a recorded run comes with the page, in one message
 
 
@@ -30,8 +31,9 @@ def read(path: str | Path) -> Trace:
 
 def title(path: Path) -> str:
     """A recorded run's name in menus: ``1-early-exit.json`` is "Early exit"."""
-    words = path.stem.lstrip("0123456789-").replace("-", " ").replace("_", " ")
-    return words[:1].upper() + words[1:]
+    words = path.stem.lstrip("0123456789-").replace("_", "-").split("-")
+    text = " ".join(NAMES.get(word, word) for word in words)
+    return text[:1].upper() + text[1:]
 
 
 def shelve(registry: Registry, trace: Trace, *, owner: str, name: str = "") -> Run:

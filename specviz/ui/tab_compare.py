@@ -13,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from specviz.config import MethodCard
-from specviz.ui.i18n import t
+from specviz.ui.i18n import said, t
 from specviz.ui.race_handlers import Racing
 from specviz.ui.source import Source
 from specviz.ui.state import PLAIN, SPECIAL, Menu, Setup, menu
@@ -79,14 +79,14 @@ def build_race(
         if plain is not None:
             gr.Checkbox(
                 True,
-                label=plain.title,
+                label=said(plain.title),
                 info=t("sv_race_always"),
                 interactive=False,
                 elem_id="sv-race-plain",
             )
         ticks = {
             card.key: gr.Checkbox(
-                label=card.title,
+                label=said(card.title),
                 elem_id=f"sv-race-{card.key}",
                 **tick_state(card, offer, card.key in TICKED),
             )
@@ -103,7 +103,11 @@ def tick_state(card: MethodCard, offer: Menu, on: bool) -> dict[str, Any]:
     """Value of a box, whether it can be ticked, and why not."""
     reason = dict(offer.refused).get(card.title)
     able = reason is None
-    return {"value": on and able, "interactive": able, "info": reason or ""}
+    return {
+        "value": on and able,
+        "interactive": able,
+        "info": said(reason, short=True) if reason else "",
+    }
 
 
 def switch(
@@ -189,10 +193,10 @@ def build_figures() -> list[gr.Plot]:
             ]
 
 
-def wire_race(racing: Racing, controls: Any, outputs: list[Any], quiet: dict[str, Any]) -> Any:
+def wire_race(racing: Racing, controls: Any, outputs: list[Any]) -> Any:
     """Connect the start of a race; ``outputs`` are viewer, status and session."""
     race, session = controls.race, outputs[-1]
-    run = race.go.click(
+    return race.go.click(
         racing.run,
         [session, race.repeats, *race.boxes, *controls.inputs],
         outputs,
@@ -201,8 +205,6 @@ def wire_race(racing: Racing, controls: Any, outputs: list[Any], quiet: dict[str
         show_progress_on=controls.status,
         api_visibility="private",
     )
-    run.then(racing.figures, session, race.plots, **quiet)
-    return run
 
 
 def wire_race_menus(

@@ -10,7 +10,7 @@ import gradio as gr
 
 from specviz.config import MAX_GAMMA, MAX_NGRAM, SCHEDULES
 from specviz.ui.cards import method_cards, told
-from specviz.ui.i18n import t
+from specviz.ui.i18n import said, t
 from specviz.ui.protocol import dumps
 from specviz.ui.source import Source
 from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, Setup, menu
@@ -39,6 +39,7 @@ class Controls:
     beside: gr.Checkbox
     special: gr.Accordion
     hidden: gr.HTML
+    tongue: gr.Textbox
     race: RaceControls
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -104,7 +105,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
             card = method_cards(card_of(offer), elem_id="sv-card", elem_classes="sv-hint")
         race = build_race(source.cards(), offer, setup, mode=mode, go=go)
         target = gr.Dropdown(
-            [(info.title, info.id) for info in source.targets()],
+            [(said(info.title), info.id) for info in source.targets()],
             value=offer.target,
             label=t("sv_target"),
             allow_custom_value=setup.any_model,
@@ -141,6 +142,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
         beside=beside,
         special=special,
         hidden=hidden,
+        tongue=gr.Textbox("", visible=False),  # the browser fills it, see ``build.TONGUE``
         race=race,
         settings=settings,
     )
@@ -191,9 +193,9 @@ def look(name: str, offer: Menu | None = None) -> dict[str, Any]:
     return {"label": t(f"sv_set_{name}"), "elem_id": f"sv-set-{name}", "visible": shown}
 
 
-def method_choices(offer: Menu) -> list[tuple[str, str]]:
+def method_choices(offer: Menu) -> list[tuple[Any, str]]:
     """Methods as (title, key)."""
-    return [(card.title, card.key) for card in offer.methods]
+    return [(said(card.title), card.key) for card in offer.methods]
 
 
 def card_of(offer: Menu) -> str:
@@ -212,7 +214,7 @@ def draft_state(offer: Menu, setup: Setup) -> dict[str, Any]:
 def example_buttons(source: Source, offer: Menu) -> list[dict[str, Any]]:
     """Value and visibility of the example buttons."""
     found = source.examples(offer.target)[:NUM_EXAMPLES]
-    made = [{"value": item.title, "visible": True} for item in found]
+    made = [{"value": said(item.title), "visible": True} for item in found]
     made += [{"value": "", "visible": False}] * (NUM_EXAMPLES - len(made))
     return [state | {"size": "sm", "elem_classes": "sv-chip"} for state in made]
 

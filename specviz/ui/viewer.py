@@ -20,7 +20,7 @@ from specviz.ui.theme import ASSETS
 def script(dictionaries: dict[str, dict[str, str]], names: Sequence[str]) -> str:
     """The scripts as one function body, with the dictionaries in front."""
     bodies = [(ASSETS / name).read_text(encoding="utf-8") for name in names]
-    return f"const SV_TEXTS = {dumps(dictionaries)};\n" + "\n".join(bodies)
+    return f"const SV_TEXTS = {dumps(dictionaries, ascii_only=False)};\n" + "\n".join(bodies)
 
 
 def step_viewer(

@@ -7,8 +7,9 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.ui.i18n import subset
+from specviz.ui.i18n import SAID, subset
 from specviz.ui.protocol import dumps
+from specviz.ui.scripts import LANGUAGE
 from specviz.ui.state import Menu, Setup
 from specviz.ui.viewer import script
 
@@ -20,6 +21,7 @@ PREFIXES += (
     "sv_race_about",
     "sv_race_pick",
     "sv_card_",
+    SAID,
 )
 
 
@@ -32,16 +34,24 @@ def word(
     text: str = "",
     children: Sequence[list[Any]] = (),
 ) -> list[Any]:
-    """One element: a key of the dictionaries or a literal text, and its children."""
+    """One element and its children: a key of the dictionaries, or a text.
+
+    A text that is English and known to the dictionaries is translated, others stay as they are.
+    """
     return [tag, style, key, dict(values or {}), text, list(children)]
 
 
-def words(items: Sequence[list[Any]] = (), **kwargs: Any) -> gr.HTML:
-    """A component that draws ``word`` items with ``textContent``; nothing in them is evaluated."""
+def words(
+    items: Sequence[list[Any]] = (), *, scripts: Sequence[str] = (), **kwargs: Any
+) -> gr.HTML:
+    """A component that draws ``word`` items with ``textContent``; nothing in them is evaluated.
+
+    ``scripts`` are run after its own.
+    """
     return gr.HTML(
         dumps(list(items)),
         html_template="<div class='sv-words' data-sv='words'></div>",
-        js_on_load=script(subset(*PREFIXES), ("specviz-words.js",)),
+        js_on_load=script(subset(*PREFIXES), (LANGUAGE, "specviz-words.js", *scripts)),
         apply_default_css=False,
         **kwargs,
     )
@@ -74,9 +84,15 @@ def hidden_words(menu: Menu) -> list[list[Any]]:
         keys = [word("li", f"sv_hidden_{name}") for name in menu.hidden]
         items += [word("h4", "sv_hidden_head"), word("ul", children=keys)]
     if menu.method is not None and menu.refused:
-        lines = [word("li", text=f"{title}: {reason}") for title, reason in menu.refused]
+        lines = [refusal(title, reason) for title, reason in menu.refused]
         items += [word("h4", "sv_refused_head"), word("ul", children=lines)]
     return items
+
+
+def refusal(title: str, reason: str) -> list[Any]:
+    """A method that cannot run, with why; both are English and known to the dictionaries."""
+    parts = [word("span", text=part) for part in (title, ": ", reason)]
+    return word("li", children=parts)
 
 
 def reading() -> list[list[Any]]:

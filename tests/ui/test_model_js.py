@@ -27,7 +27,9 @@ needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 
 
 @needs_node
-@pytest.mark.parametrize("name", ["model.test.js", "step.test.js", "spot.test.js"])
+@pytest.mark.parametrize(
+    "name", ["model.test.js", "step.test.js", "spot.test.js", "language.test.js"]
+)
 def test_the_model_passes_its_own_tests(name: str) -> None:
     done = subprocess.run(
         [str(NODE), "--test", str(Path(__file__).with_name(name))],
@@ -55,6 +57,7 @@ def test_every_script_is_used() -> None:
         *CARDS,
         "specviz-words.js",
         "specviz-curves.js",
+        "specviz-foreign.js",
         "specviz-standalone.js",
     }
 

@@ -63,7 +63,7 @@ def test_plain_decoding_is_always_there_and_three_others_at_most() -> None:
     assert [one.method for one in requests] == ["plain", "prompt_lookup"]
     with pytest.raises(SettingError, match="got 0; tick some"):
         race.race_requests(form, [], CARDS)
-    with pytest.raises(SettingError, match="got 4; untick some"):
+    with pytest.raises(SettingError, match="got 4; tick fewer"):
         race.race_requests(form, [*KEYS, "early_exit"], CARDS)
 
 
@@ -212,7 +212,7 @@ def test_figures_show_the_medians_and_the_round() -> None:
     bars, lines = made.figures(session)
     run = made.page.registry.get(session.run_id)
     assert run is not None
-    assert list(bars.data[0].y) == [row.speedup.median for row in run.outcome.rows]
+    assert list(bars.data[0].x) == [row.speedup.median for row in run.outcome.rows]
     assert [line.name for line in lines.data] == [
         "Plain decoding",
         "Speculative decoding",
