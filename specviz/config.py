@@ -16,6 +16,7 @@ from specviz.errors import SettingError
 
 MIN_GAMMA, MAX_GAMMA = 1, 16
 MAX_NEW_TOKENS = 4096
+MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-6, 100.0  # below it, logits / temperature overflow float32
 MAX_NGRAM = 16
 MAX_STOPS = 16
 SCHEDULES = ("constant", "heuristic", "auto")
@@ -65,7 +66,7 @@ class DecodeConfig:
             choice.
         ngram: longest n-gram that prompt lookup searches for, 1 to 16.
         ensemble_weight: weight of the target in the mixture, strictly between 0 and 1.
-        temperature: 0 means greedy, otherwise logits are divided by it.
+        temperature: 0 means greedy, otherwise (1e-6 to 100) logits are divided by it.
         top_k: keep only the k most likely tokens, 0 = off.
         top_p: keep the smallest set of tokens with at least this probability, 1 = off.
         repetition_penalty: divides (or multiplies) the logits of tokens seen before, 1 = off.
@@ -105,7 +106,10 @@ class DecodeConfig:
             whole("exit_layer", self.exit_layer, 1, 1000)
         whole("ngram", self.ngram, 1, MAX_NGRAM)
         real("ensemble_weight", self.ensemble_weight, 0.0, 1.0, open_ends=True)
-        real("temperature", self.temperature, 0.0, 100.0)
+        real("temperature", self.temperature, 0.0, MAX_TEMPERATURE)
+        if 0 < self.temperature < MIN_TEMPERATURE:
+            allowed = f"0 (greedy) or from {MIN_TEMPERATURE:g} to {MAX_TEMPERATURE:g}"
+            raise SettingError(_sentence("temperature", self.temperature, allowed, ""))
         whole("top_k", self.top_k, 0, 10**6)
         real("top_p", self.top_p, 0.0, 1.0)
         if self.top_p == 0:
@@ -180,7 +184,7 @@ def real(
 ) -> None:
     """Raise ``SettingError`` unless ``value`` is a finite number within ``low``…``high``."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
-    good = good and math.isfinite(value)  # type: ignore[arg-type]
+    good = good and (isinstance(value, int) or math.isfinite(value))  # type: ignore[arg-type]
     good = good and low <= value <= high  # type: ignore[operator]
     if good and open_ends:
         good = low < value < high  # type: ignore[operator]
@@ -212,7 +216,7 @@ def _check_stop(stop: Any) -> None:
 
 def _check_bad_words(bad_words: object) -> None:
     good = isinstance(bad_words, tuple) and all(
-        isinstance(word, tuple) and word and all(isinstance(i, int) and i >= 0 for i in word)
+        isinstance(word, tuple) and word and all(type(i) is int and i >= 0 for i in word)
         for word in bad_words
     )
     if not good:
@@ -227,6 +231,9 @@ def _frozen(value: Any) -> Any:
 
 
 def _sentence(name: str, value: object, allowed: str, hint: str) -> str:
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        shown = "a huge number"
     shown = shown if len(shown) <= 80 else shown[:77] + "..."
     return f"{name} must be {allowed}, got {shown}" + (f"; {hint}" if hint else "")

@@ -106,7 +106,7 @@ def encode(plan: Plan, tokenizer: Any) -> tuple[int, ...]:
             )
         turn = [{"role": "user", "content": prompt}]
         prompt = tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
-    ids = tokenizer(prompt, add_special_tokens=not plan.request.chat)["input_ids"]
+    ids = tokenizer(prompt, add_special_tokens=not plan.request.chat, verbose=False)["input_ids"]
     if not ids:
         raise PromptError(f"the prompt {prompt[:20]!r} has no tokens; type more of it")
     return tuple(int(token_id) for token_id in ids)

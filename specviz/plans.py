@@ -6,7 +6,7 @@ standard library is used; whether tokens and caches fit is checked by ``specviz.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,6 +83,7 @@ def recheck(plan: Plan) -> Plan:
         check_draft(plan.drafting, (target.id, facts), (plan.draft.id, plan.draft.facts))
     if facts is None:
         return plan
+    check_bad_words(config.bad_words_ids, target.id, facts.embedding_size)
     if "exit_layer" in plan.drafting.needs:
         check_exit_layer(config.exit_layer, target.id, facts.num_layers)
     if "mtp_layers" in plan.drafting.needs:
@@ -116,6 +117,21 @@ def check_prompt(prompt: object) -> None:
     if surrogate is not None:
         raise PromptError(
             f"the prompt holds the lone surrogate {surrogate!r}, which is no character; remove it"
+        )
+
+
+def check_bad_words(words: Sequence[Sequence[int]], name: str, vocab_size: int) -> None:
+    """Refuse to forbid ids that the target does not have.
+
+    Raises:
+        SettingError: names the first of them; ``vocab_size`` 0 = unknown.
+    """
+    beyond = next((token for word in words for token in word if token >= vocab_size), None)
+    if vocab_size and beyond is not None:
+        shown = beyond if beyond < 10**12 else "a huge number"
+        raise SettingError(
+            f"bad_words_ids must be from 0 to {vocab_size - 1} for {name!r}, got {shown}; "
+            "name ids of the target's tokenizer"
         )
 
 

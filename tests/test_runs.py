@@ -137,6 +137,24 @@ def test_gamma_outside_its_range_is_refused(gamma: Any) -> None:
         request(gamma=gamma)
 
 
+@pytest.mark.parametrize("words", [((True,),), ((-1,),), (("a",),)])
+def test_bad_words_that_are_no_ids_are_refused(words: Any) -> None:
+    with pytest.raises(SettingError, match="bad_words_ids must be tuples of token ids"):
+        request(bad_words_ids=words)
+
+
+@pytest.mark.parametrize("token", [2048, 10**9, 10**5000], ids=["first", "large", "huge"])
+def test_bad_words_beyond_the_vocabulary_are_refused(token: int) -> None:
+    with pytest.raises(SettingError, match="bad_words_ids must be from 0 to 2047 for 'target-glm'"):
+        runs.stream(request(bad_words_ids=((5, token),)))
+
+
+@pytest.mark.parametrize("setting", ["temperature", "gamma", "seed"])
+def test_a_number_that_python_cannot_write_is_refused(setting: str) -> None:
+    with pytest.raises(SettingError, match=f"{setting} must be"):
+        request(**{setting: 10**5000})
+
+
 @pytest.mark.parametrize("exit_layer", [0, -1])
 def test_exit_layer_below_one_is_refused(exit_layer: int) -> None:
     with pytest.raises(SettingError, match="exit_layer must be"):

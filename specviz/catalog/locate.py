@@ -18,7 +18,8 @@ from specviz.catalog.folders import ROOT, ModelFacts, read_facts, weight_files
 from specviz.errors import ModelError
 
 Status = Callable[[str], None]
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+|[A-Za-z0-9][\w.-]*")
+# As huggingface_hub checks it: names of word signs with "." and "-" inside, never doubled.
+_HUB_ID = re.compile(r"(?!.*(--|\.\.|\.git$))(\b[\w.-]+\b/)?\b[\w.-]{1,96}\b", re.ASCII)
 _SMALL = ("*.json", "*.model", "*.jinja", "merges.txt", "vocab.txt")
 _WHEEL_FACTS = {
     "smollm2-135m": ModelFacts(
@@ -82,10 +83,10 @@ def locate(model_id: str) -> Place:
     entry = next((entry for entry in MODELS if entry.id == model_id), None)
     if entry is not None:
         return _catalogued(entry)
-    folder = Path(model_id).expanduser()
-    if folder.is_dir():
-        return Place(id=model_id, source="path", folder=folder.resolve())
-    if not _HUB_ID.fullmatch(model_id) or ".." in model_id:
+    folder = _local_folder(model_id)
+    if folder is not None:
+        return Place(id=model_id, source="path", folder=folder)
+    if not _HUB_ID.fullmatch(model_id):
         known = ", ".join(entry.id for entry in MODELS if entry.source != "hub")
         raise ModelError(
             f"there is no model {model_id!r}; use one of {known}, a local folder, or a hub id "
@@ -114,6 +115,15 @@ def fetch_weights(place: Place, status: Status) -> Place:
         if weight_files(folder):
             return replace(place, folder=folder)
     raise ModelError(f"{place.hub_id!r} has no weights that can be read; choose another model")
+
+
+def _local_folder(model_id: str) -> Path | None:
+    """The folder of this name; None also for what no file can be called."""
+    try:
+        folder = Path(model_id).expanduser()
+        return folder.resolve() if folder.is_dir() else None
+    except (OSError, RuntimeError):  # too long a name; ``~nobody`` has no home
+        return None
 
 
 def _catalogued(entry: ModelEntry) -> Place:
