@@ -8,6 +8,7 @@ entry in ``COMMANDS``.
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 import traceback
@@ -51,12 +52,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("specviz: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return FAULT
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            return _fault()
+        _drop_output()
+        print(f"specviz: the output cannot be written ({error.strerror})", file=sys.stderr)
+        return REFUSED
     except Exception:
-        traceback.print_exc()
-        print("specviz: this is a fault of specviz; please report it", file=sys.stderr)
-        return FAULT
+        return _fault()
+
+
+def _fault() -> int:
+    """Show what went wrong on our side."""
+    traceback.print_exc()
+    print("specviz: this is a fault of specviz; please report it", file=sys.stderr)
+    return FAULT
+
+
+def _drop_output() -> None:
+    """Let Python flush what is left of stdout without failing again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def parser() -> Parser:
@@ -119,7 +136,10 @@ def _port(text: str) -> int:
 
 
 def _prepare_streams() -> None:
-    """Never fail on a character that the terminal's encoding lacks."""
+    """Never fail on a closed stream, nor on a character that the terminal's encoding lacks."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the caller, as in ``>&-``
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (open until the end)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -11,6 +11,7 @@ from typing import Any
 from specviz.errors import SettingError
 from specviz.export import export_html, export_timeline
 from specviz.trace import Trace, check
+from specviz.trace.store import replace_file
 
 DONE = 0
 FORMS: dict[str, tuple[Callable[[Trace], str], str]] = {
@@ -45,6 +46,10 @@ def _write(text: str, path: str) -> None:
         sys.stdout.write(text)
         return
     try:
-        Path(path).write_text(text, encoding="utf-8", newline="\n")
+        target = Path(path)
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8")  # a pipe or a device cannot be replaced
+        else:
+            replace_file(target.resolve(), text, encoding="utf-8")
     except (OSError, ValueError) as error:
         raise SettingError(f"the file {path!r} cannot be written ({error}); name another") from None

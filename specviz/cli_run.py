@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -240,7 +241,13 @@ def _prompt(options: argparse.Namespace) -> str:
 
 
 def _check_writable(path: Path) -> None:
-    if path.is_dir() or not path.resolve().parent.is_dir():
+    try:
+        folder = path.resolve().parent
+        good = not path.is_dir() and folder.is_dir()
+        good = good and os.access(path if path.exists() else folder, os.W_OK)
+    except (OSError, ValueError):  # what no file can be called
+        good = False
+    if not good:
         raise SettingError(f"the trace cannot be written to {str(path)!r}; name a file")
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -133,14 +134,21 @@ REFUSALS = [
     (["run", "plain", "--prompt", "x", "--gamma", "40"], "gamma must be .* got 40"),
     (["run", "plain", "--prompt", "x", "--gamma", "2.0"], "gamma must be .* got 2.0"),
     (["run", "plain", "--prompt", "x", "--temperature", "nan"], "temperature must be"),
+    (["run", "plain", "--prompt", "x", "--temperature", "1e-40"], "temperature must be 0"),
+    (["run", "plain", "--prompt", "x", "--temperature", "9" * 400], "temperature must be"),
     (["run", "plain", "--prompt", "x", "--top-p", "0"], "top_p must be above 0"),
     (["run", "plain", "--prompt", "x", "--schedule", "odd"], "schedule must be one of"),
     (["run", "early_exit", "--prompt", "x", "--exit-layer", "0"], "exit_layer must be"),
     (["run", "early_exit", "--prompt", "x", "--exit-layer", "99"], "exit_layer must be"),
     (["run", "plain", "--prompt", "x", "--target", "a b"], "there is no model 'a b'"),
+    (["run", "plain", "--prompt", "x", "--target", "/" + "x" * 300], "there is no model '/xxx"),
+    (["run", "plain", "--prompt", "x", "--target", "~no-such-user/x"], "there is no model '~no"),
+    (["run", "plain", "--prompt", "x", "--target", "org/model.git"], "there is no model 'org/mo"),
+    (["run", "plain", "--prompt", "x", "--target", "a--b"], "there is no model 'a--b'"),
     (["run", "plain", "--prompt", "x", "--device", "tpu"], "device must be one of"),
     (["run", "plain", "--prompt", "x", "--dtype", "int4"], "dtype must be one of"),
     (["run", "plain", "--prompt", "x", "--trace", "/does/not/exist.json"], "cannot be written"),
+    (["run", "plain", "--prompt", "x", "--trace", "x" * 300], "cannot be written"),
     (["run", "plain", "--prompt", "x", "--frob"], "unrecognized arguments: --frob"),
     (["run", "plain", "--prompt", "x", "--max-new-tokens", "2000"], "holds at most"),
     (
@@ -222,6 +230,56 @@ def test_a_fault_of_ours_is_status_one_with_a_traceback(
     monkeypatch.setattr(runs, "stream", lambda *a, **k: 1 / 0)
     assert main(RUN) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+@pytest.mark.parametrize(
+    ("command", "status", "err"),
+    [
+        ("methods >&-", 0, ""),
+        ("run plain 2>&-", 2, ""),
+        (
+            "run plain - <&-",
+            2,
+            "specviz: the prompt must hold more than spaces, got ''; type some\n",
+        ),
+    ],
+)
+def test_a_closed_stream_is_no_fault(command: str, status: int, err: str) -> None:
+    line = f"exec {shlex.quote(sys.executable)} -m specviz {command}"
+    done = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", err)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_a_full_disk_is_said_in_one_sentence() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "specviz", "methods"],
+            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "specviz: the output cannot be written (No space left on device)\n"
+
+
+def test_a_folder_without_write_permission_is_refused_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *a: False)  # root may write anywhere
+    monkeypatch.setattr(runs, "stream", lambda *a, **k: pytest.fail("it ran"))
+    assert main([*RUN, "--trace", str(tmp_path / "run.json")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_prompt_that_is_too_long_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("word " * 3000, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "specviz", "run", "plain", "--prompt-file", str(path)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("specviz: the prompt has ") and done.stderr.count("\n") == 1
 
 
 # Lists

@@ -109,7 +109,7 @@ def save(document: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
         if target.exists() and not target.is_file():
             target.write_text(text, encoding="ascii")  # a pipe or a device cannot be replaced
         else:
-            _replace(target.resolve(), text)
+            replace_file(target.resolve(), text, encoding="ascii")
     except OSError as error:
         raise TraceError(f"cannot write the trace {shown(str(path))}: {error.strerror}") from error
 
@@ -130,10 +130,15 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[st
     return loads(data, max_bytes=max_bytes)
 
 
-def _replace(target: Path, text: str) -> None:
+def replace_file(target: Path, text: str, *, encoding: str) -> None:
+    """Write a file as a whole or not at all.
+
+    Raises:
+        OSError: it cannot be written; what stood there is unchanged.
+    """
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        temporary.write_text(text, encoding="ascii", newline="\n")
+        temporary.write_text(text, encoding=encoding, newline="\n")
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

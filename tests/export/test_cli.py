@@ -47,6 +47,22 @@ def test_refuses_with_a_sentence(
     assert out == "" and sentence in err and err.count("\n") == 1
 
 
+def test_a_page_is_replaced_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "run.html"
+    page.write_text("old", "utf-8")
+
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert main(["export", str(TRACE), "--html", str(page)]) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["run.html"]
+    assert page.read_text("utf-8") == "old"
+
+
 def test_refuses_what_is_no_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "run.html"
     assert main(["export", str(tmp_path / "missing.json"), "--html", str(page)]) == 2
