@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
 from specviz.config import DecodeConfig
@@ -288,6 +288,20 @@ def test_start_token_stands_once_and_only_before_the_text():
     parts = parts_of(target, draft, VocabularyMap(VOCABULARY.target, side), max_new_tokens=4)
     run_method("universal", parts, target.known[:2])
     assert seen and all(ids[0] == 2 and 2 not in ids[1:] for ids in seen)
+
+
+def test_a_tokenizer_that_adds_a_start_token_adds_it_once():
+    """U16: texts that are encoded anew hold no start token."""
+    tokens = byte_tokenizer(DRAFT_TEXTS, 301, start="<s>")
+    tokens.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 2)]
+    )
+    side = TextSide.of(tokens)
+    assert side.start_ids == (2,)
+    assert side.encode("the cat") == tokens("the cat")["input_ids"][1:]
+    growing = GrowingIds(side)
+    for text in ("the", "the cat", "the cat swims"):
+        assert growing.follow(text) == tokens(text)["input_ids"]
 
 
 @pytest.mark.parametrize(
