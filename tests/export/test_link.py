@@ -30,7 +30,7 @@ SETTINGS = st.fixed_dictionaries(
         "draft": st.just("assistant"),
         "max_new_tokens": st.integers(1, 4096).filter(lambda n: n != 64),
         "gamma": st.integers(1, 16).filter(lambda n: n != 5),
-        "temperature": st.floats(1e-9, 2),
+        "temperature": st.floats(1e-6, 2),
         "top_p": st.floats(0.01, 0.99),
         "seed": st.integers(1, 2**63 - 1),
         "stop": st.lists(TEXTS.filter(bool), min_size=1, max_size=3).map(tuple),
