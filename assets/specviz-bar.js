@@ -1,4 +1,4 @@
-// The bar under the text: play, step, scrub, pace, and the trace as a file.
+// The bar under the text: play, step, scrub, pace.
 
 class SvBar {
   constructor(parent, viewer) {
@@ -15,7 +15,6 @@ class SvBar {
     this.place = svNode("output", "sv-place", this.box);
     this.paces = svNode("select", "sv-pace", this.box);
     this.paces.addEventListener("change", () => { viewer.player.pace = Number(this.paces.value); });
-    this.saveButton = this.button("save", () => this.save());
   }
 
   button(name, act) {
@@ -29,8 +28,8 @@ class SvBar {
   words() {
     const { say } = this.viewer;
     const tell = (key, values) => say.call(this.viewer, key, values);
-    for (const [button, key] of [[this.backButton, "sv_step_back"], [this.nextButton, "sv_step_next"],
-      [this.saveButton, "sv_save_trace"]]) this.name(button, tell(key));
+    this.name(this.backButton, tell("sv_step_back"));
+    this.name(this.nextButton, tell("sv_step_next"));
     this.range.setAttribute("aria-label", tell("sv_scrubber"));
     this.paces.setAttribute("aria-label", tell("sv_pace"));
     this.paces.textContent = "";
@@ -60,7 +59,6 @@ class SvBar {
     const place = viewer.say("sv_place", { n: step, all: steps });
     svSet(this.place, place);
     this.range.setAttribute("aria-valuetext", place);
-    this.saveButton.disabled = !viewer.feed.run.end || !steps;
   }
 
   toggle() {
@@ -93,17 +91,5 @@ class SvBar {
     else if (event.key === " " && free) this.toggle();
     else return false;
     return true;
-  }
-
-  // The trace of the lane looked at, written by the server, saved by the browser.
-  async save() {
-    const { viewer } = this;
-    const text = await server.trace([viewer.feed.run.id, viewer.active]);
-    if (!text) return viewer.figures.error(viewer.say("sv_error_gone"));
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    link.download = "specviz-" + viewer.feed.run.lanes[viewer.active].key + ".json";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 }

@@ -60,6 +60,8 @@ class SvSheet {
     if (alert) alert.setAttribute("role", "alert");
     if (sheet.progress) this.progress(sheet.progress);
     if (sheet.facts) this.facts(sheet.facts);
+    if (sheet.lanes) this.lanes(sheet.lanes);
+    if (sheet.without) svcNode("p", "sv-sheet-note", this.root, this.say(sheet.without, sheet.values));
     if (sheet.note) svcNode("p", "sv-sheet-note", this.root, this.say(sheet.note));
     const grid = svcNode("div", "sv-sheet-charts", this.root);
     const charts = (sheet.charts || []).map((chart) => new SvCurves(grid, this, chart));
@@ -85,7 +87,40 @@ class SvSheet {
       this.badge(svcNode("dd", "", row), badge);
     }
   }
+
+  // The same figures of several lanes: a table, a row per lane.
+  lanes(lanes) {
+    const box = svcNode("div", "sv-sheet-lanes", this.root);
+    const table = svcNode("table", "", box);
+    const head = svcNode("tr", "", svcNode("thead", "", table));
+    svcNode("th", "", head, this.say("sv_theory_lanes_method")).scope = "col";
+    for (const { key, badge } of lanes[0].facts) {
+      const cell = svcNode("th", "", head);
+      cell.scope = "col";
+      svcNode("span", "", cell, this.say(key));
+      this.badge(cell, badge);
+    }
+    const body = svcNode("tbody", "", table);
+    for (const { name, style, facts } of lanes) {
+      const row = svcNode("tr", "", body);
+      const first = svcNode("th", "", row);
+      first.scope = "row";
+      svcNode("i", "sv-sheet-key sv-k-" + style, first);
+      svcNode("span", "", first, name);
+      for (const { value, form } of facts) svcNode("td", "", row, this.number(value, form));
+    }
+  }
 }
+
+// The shape of a point, besides its colour: [x, y] of its corners; a circle without them.
+const SVC_SHAPES = {
+  best: Array.from({ length: 10 }, (_, i) => {
+    const r = i % 2 ? 3.4 : 8;
+    return [r * Math.sin((i * Math.PI) / 5), -r * Math.cos((i * Math.PI) / 5)];
+  }),
+  "at-2": [[-5.5, -5.5], [5.5, -5.5], [5.5, 5.5], [-5.5, 5.5]],
+  "at-3": [[0, -8], [7.5, 5.5], [-7.5, 5.5]],
+};
 
 class SvCurves {
   constructor(parent, sheet, chart) {
@@ -219,16 +254,12 @@ class SvCurves {
   }
 
   point({ x, y, mark }) {
-    if (y === null || y === undefined) return;
+    if (y === null || y === undefined || x < this.low || x > this.high) return;
     const [cx, cy] = [this.x(x), this.y(y)];
     const group = this.make("g", { class: "sv-point-" + mark, transform: `translate(${cx} ${cy})` });
-    if (mark === "best") {
-      const star = Array.from({ length: 10 }, (_, i) => {
-        const r = i % 2 ? 3.4 : 8;
-        return [r * Math.sin((i * Math.PI) / 5), -r * Math.cos((i * Math.PI) / 5)].join();
-      });
-      this.make("polygon", { points: star.join(" ") }, group);
-    } else this.make("circle", { r: 6 }, group);
+    const shape = SVC_SHAPES[mark];
+    if (shape) this.make("polygon", { points: shape.map((pair) => pair.join()).join(" ") }, group);
+    else this.make("circle", { r: 6 }, group);
   }
 
   // The values at the x nearest to the pointer, in words.

@@ -118,7 +118,7 @@ class SvDetail {
 
   // Universal decoding: the draft model's tokens, their bytes, and the target's tokens made of them.
   pieces(step) {
-    const { columns, above, below } = svAlign(
+    const { columns, above, below, cut } = svAlign(
       step.tok.filter((token) => token.src && token.src[0] === "pieces"),
     );
     const box = svNode("div", "sv-align", this.parent);
@@ -133,6 +133,8 @@ class SvDetail {
       cell.style.gridArea = `2 / ${at + 2}`;
     });
     this.alignRow(grid, 3, "sv_inspect_align_target", below);
+    const more = cut ? this.say("sv_inspect_align_cut", { n: SV_ALIGN }) : "";
+    if (more) svNode("p", "sv-inspect-empty", box).textContent = more;
   }
 
   alignRow(grid, row, key, items) {

@@ -116,12 +116,23 @@ class SvFigures {
     svSet(this.tau.note, this.say("sv_note_tau", { n: get("tokens") || 0, s: shown }));
     svSet(this.number, this.show.speed(get("speed")));
     svSet(this.unit, this.say("sv_unit_speed"));
-    const plain = beside && beside.run[SV_RUN.speed];
+    const totals = lane && lane.compare && lane.compare.plain;
+    const plain = beside ? beside.run[SV_RUN.speed] : totals && totals.speed;
     svSet(this.speed.note, plain ? this.say("sv_note_speed", { v: this.show.speed(plain) })
       : this.say("sv_note_time", { t: this.show.ms(get("elapsed")) }));
     const shares = ["draft", "verify", "other"].map((part) => get(part));
     this.share(shares);
     this.compare(lane && lane.compare, this.without(lane));
+  }
+
+  // What a trace keeps of the plain run beside it, where it is no lane of its own.
+  beside({ lanes }) {
+    const plain = lanes.length === 1 && lanes[0].compare && lanes[0].compare.plain;
+    if (this.totals.hidden === Boolean(plain)) this.totals.hidden = !plain;
+    if (!plain) return;
+    const { ms, speed } = this.show;
+    const values = { n: plain.tokens, t: ms(plain.decode_ms), v: speed(plain.speed) };
+    svSet(this.totals, this.say("sv_share_plain", values));
   }
 
   // Why there is no comparison, for a lane that has none.
@@ -157,6 +168,21 @@ class SvFigures {
     const gap = figures.gap;
     return gap === null || gap === undefined ? this.say("sv_same_no", { n })
       : this.say("sv_same_no_gap", { n, gap: this.show.number(gap, 3) });
+  }
+}
+
+// What the marks of tokens and the colours of times mean.
+function svLegend(list, say) {
+  list.textContent = "";
+  for (const fate of ["accepted", "rejected", "residual", "bonus", "discarded"]) {
+    const item = svNode("li", "sv-key", list);
+    svNode("span", "sv-t sv-" + fate, item).textContent = say("sv_" + fate);
+    item.title = say("sv_" + fate + "_info");
+  }
+  for (const part of ["draft", "verify", "other"]) {
+    const item = svNode("li", "sv-key", list);
+    svNode("i", "sv-dot sv-" + part, item);
+    svNode("span", "", item).textContent = say("sv_time_" + part);
   }
 }
 

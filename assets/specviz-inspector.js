@@ -1,6 +1,7 @@
 // The step inspector: one step taken apart. Its draft as a row of cards, the token looked at with
 // the distributions at its place, where the draft came from, and the whole step as one plain line.
 
+const SV_CARDS = 40; // tokens of a step that are drawn
 const SV_CALM = 250; // ms between two drawings while the run plays
 const SV_KEYS = {
   sv_inspect_key_token: "\u2190 \u2192", sv_inspect_key_ends: "Home End", sv_inspect_key_step: ", .",
@@ -90,9 +91,21 @@ class SvInspector {
     this.line.draw(lane, index);
     if (!step) return;
     this.facts.textContent = this.factsOf(step, lane).join(" \u00b7 ");
-    step.tok.forEach((token, at) => this.card(lane, step, token, at, at === picked));
+    this.cards(lane, step, picked);
     new SvDetail(this.detail, this).draw(lane, step, picked, this.viewer.lanes[place]);
     if (step.light) this.ask(place, index);
+  }
+
+  // A card per token; of very long drafts the first ones, the one looked at, and the last.
+  cards(lane, step, picked) {
+    const last = step.tok.length - 1;
+    step.tok.forEach((token, at) => {
+      if (at >= SV_CARDS && at !== picked && at !== last) return;
+      this.card(lane, step, token, at, at === picked);
+    });
+    if (last < SV_CARDS) return;
+    const more = svNode("li", "sv-link-more", this.chain);
+    more.textContent = this.say("sv_inspect_more", { n: last - SV_CARDS });
   }
 
   // The token of the step that is looked at: the one pointed at, else the first that the target

@@ -7,11 +7,15 @@ const SV_RUN = {
   accepted: 9, judged: 10, proposed: 11,
 };
 const SV_FATES = { a: "accepted", r: "rejected", d: "discarded", s: "residual", b: "bonus" };
+const SV_LABEL = 60; // characters of a token's name
 const SV_KEPT = new Set(["a", "s", "b"]);
 
 // An empty run, before its first message.
 function svNewRun(id) {
-  return { id, kind: "live", name: "", lanes: [], seq: 0, end: null, error: null, ticks: null, race: null };
+  return {
+    id, kind: "live", name: "", lanes: [], seq: 0, end: null, error: null, ticks: null, race: null,
+    at: null,
+  };
 }
 
 function svNewLane(info) {
@@ -43,6 +47,7 @@ function svRecord(run, record) {
     run.kind = place.kind;
     run.name = place.name;
     run.race = place.race || null;
+    run.at = place.at === undefined ? null : place.at;
     run.lanes = place.lanes.map(svNewLane);
     return;
   }
@@ -120,11 +125,17 @@ function svHex(hex) {
   return (hex.toUpperCase().match(/../g) || []).join(" ");
 }
 
-// A token's name in lists and tooltips: always on one line, blanks visible.
+// A text of so many characters at most.
+function svCut(text, limit) {
+  if (text.length <= limit) return text;
+  return Array.from(text.slice(0, 2 * limit)).slice(0, limit).join("") + "\u2026";
+}
+
+// A token's name in lists and tooltips: always on one line, blanks visible, cut where it is long.
 function svLabel(token) {
-  if (token.h && !token.x) return "\u27e8" + svHex(token.h) + "\u27e9";
+  if (token.h && !token.x) return "\u27e8" + svCut(svHex(token.h.slice(0, 400)), SV_LABEL) + "\u27e9";
   if (token.x === "" || token.x === undefined) return "\u2205";
-  return svVisible(token.x).replace(/ /g, "\u2423").replace(/\r\n|\n|\r/g, "\u21b5")
+  return svVisible(svCut(token.x, SV_LABEL)).replace(/ /g, "\u2423").replace(/\r\n|\n|\r/g, "\u21b5")
     .replace(/\t/g, "\u21e5");
 }
 
@@ -158,6 +169,6 @@ function svPace(ms, steps, paces, perStep = 130) {
 if (typeof module !== "undefined") {
   module.exports = {
     SV_RUN, SV_FATES, svNewRun, svApply, svTicks, svShown, svTickOf, svVisible, svFace, svLabel,
-    svKeptText, svLossy, svNice, svPace, svHex,
+    svKeptText, svLossy, svNice, svPace, svHex, svCut,
   };
 }

@@ -31,7 +31,7 @@ document.documentElement.lang = svxLanguage();
 const element = document;
 const props = { value: JSON.stringify(svxMessages[0]) };
 const watch = () => {};
-const server = new Proxy({ trace: async () => svxJson("svx-trace") }, {
+const server = new Proxy({ offers: ["trace"], trace: async () => svxJson("svx-trace") }, {
   get: (known, name) => known[name] || (async () => null),
 });
 

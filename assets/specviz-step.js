@@ -1,6 +1,8 @@
 // A step as data for the inspector. Pure functions, no DOM; tested with `node --test`.
 
 const SV_LINE_TAIL = 60; // characters of the text before a step that its line shows
+const SV_LINE_PART = 400; // characters of each other part of the line
+const SV_ALIGN = 96; // bytes that are set beside each other
 
 // "kept: … | accepted: … | rejected: … | next: …" on one line.
 function svStepLine(steps, index, names) {
@@ -13,7 +15,8 @@ function svStepLine(steps, index, names) {
   const { tok } = steps[index];
   const text = (fates) => tok.filter((token) => fates.includes(token.f)).map(svRaw).join("");
   const parts = [kept, text("a"), text("r"), text("sb")];
-  return names.map((name, at) => name + ": " + (svOneLine(parts[at]) || "\u2013")).join(" | ");
+  const shown = parts.map((part) => svOneLine(svCut(part, SV_LINE_PART)) || "\u2013");
+  return names.map((name, at) => name + ": " + shown[at]).join(" | ");
 }
 
 // The text of a token as it is, or its bytes where it has none.
@@ -70,27 +73,37 @@ function svBytes(x, h) {
 
 // Two rows of tokens over the same bytes: `above` the draft model's pieces, `below` the target's
 // tokens, each with the bytes [from, to) that it covers. A piece that two tokens share stands once.
-function svAlign(tokens) {
+// Only the first `limit` bytes are looked at; `cut` says whether there are more.
+function svAlign(tokens, limit = SV_ALIGN) {
   const columns = [];
-  const below = tokens.map((token) => {
+  let cut = false;
+  const bytes = (x, h, room) => {
+    const all = svBytes((x || "").slice(0, limit * 6 + 6), (h || "").slice(0, limit * 2 + 2));
+    cut = cut || all.length > room;
+    return all.slice(0, room);
+  };
+  const below = [];
+  for (const token of tokens) {
     const from = columns.length;
-    columns.push(...svBytes(token.x, token.h));
-    return { token, from, to: columns.length };
-  });
+    columns.push(...bytes(token.x, token.h, limit - from));
+    if (columns.length > from || from < limit) below.push({ token, from, to: columns.length });
+  }
   const above = [];
   let end = 0;
   for (const { token, from } of below) {
     const [, ids, texts] = token.src;
-    ids.forEach((id, i) => {
+    let i = 0;
+    for (; i < ids.length && end < limit; i++) {
       const last = above[above.length - 1];
-      if (i === 0 && last && last.token.id === id && end > from) return;
-      const size = svBytes(texts[i]).length || 1;
-      above.push({ token: { id, x: texts[i] }, from: end, to: end + size });
+      if (i === 0 && last && last.token.id === ids[i] && end > from) continue;
+      const size = Math.min(bytes(texts[i], "", limit - end).length || 1, limit - end);
+      above.push({ token: { id: ids[i], x: texts[i] }, from: end, to: end + size });
       end += size;
-    });
+    }
+    cut = cut || i < ids.length;
   }
   while (columns.length < end) columns.push("");
-  return { columns, above, below };
+  return { columns, above, below, cut };
 }
 
 if (typeof module !== "undefined") {

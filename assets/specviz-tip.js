@@ -1,5 +1,8 @@
 // The card shown beside a token: p, q, the draw against the accept probability, alternatives.
 
+const SV_TIP_ROWS = 8; // alternatives in a list, and tokens of a step: files may hold any number
+const SV_TIP_TOKENS = 20;
+
 class SvTip {
   constructor(root, say, show) {
     this.root = root;
@@ -51,7 +54,8 @@ class SvTip {
     const at = step.tok.indexOf(token);
     if (src[0] === "ngram") return this.say("sv_src_ngram", { n: src[2], at: src[1] + at + 1 });
     if (src[0] === "layer") return this.say("sv_src_layer", { n: src[1] });
-    return this.say("sv_src_pieces", { x: src[2].map((x) => svLabel({ x })).join(" \u00b7 ") });
+    const pieces = src[2].slice(0, SV_TIP_TOKENS).map((x) => svLabel({ x }));
+    return this.say("sv_src_pieces", { x: pieces.join(" \u00b7 ") });
   }
 
   bar(key, value, name, draw) {
@@ -70,7 +74,7 @@ class SvTip {
   list(parent, key, rows, token) {
     const box = svNode("div", "sv-tip-list", parent);
     svNode("h4", "", box).textContent = this.say(key);
-    for (const [id, x, prob] of rows) {
+    for (const [id, x, prob] of rows.slice(0, SV_TIP_ROWS)) {
       const row = svNode("div", "sv-alt" + (id === token.id ? " sv-same" : ""), box);
       svNode("span", "sv-alt-x", row).textContent = svLabel({ x });
       svNode("span", "sv-tip-num", row).textContent = this.show.prob(prob);
@@ -84,7 +88,7 @@ class SvTip {
     const head = svNode("div", "sv-tip-head", this.box);
     svNode("b", "", head).textContent = this.say("sv_step_n", { n: step.i + 1 });
     const words = svNode("p", "sv-tip-words", this.box);
-    for (const token of step.tok) {
+    for (const token of step.tok.slice(0, SV_TIP_TOKENS)) {
       const face = svNode("span", "sv-t sv-" + SV_FATES[token.f], words);
       face.textContent = svLabel(token);
     }

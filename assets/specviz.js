@@ -22,8 +22,10 @@ class SvViewer {
     const say = (key, values) => this.say(key, values);
     const show = new Proxy({}, { get: (_, name) => this.formats[name] });
     this.figures = new SvFigures(root, { say, said: (text) => this.said(text), show });
+    this.share = new SvShare(this.figures.head, this);
     this.legend = svNode("ul", "sv-legend", root);
     this.grid = svNode("div", "sv-lanes", root);
+    this.figures.totals = svNode("p", "sv-plain-totals", root);
     this.bar = new SvBar(root, this);
     this.inspector = new SvInspector(root, this);
     this.chartBox = svNode("div", "sv-charts", root);
@@ -68,18 +70,9 @@ class SvViewer {
   said(text) { return svSaid(text, this.tongue); }
 
   words() {
-    this.legend.textContent = "";
-    for (const fate of ["accepted", "rejected", "residual", "bonus", "discarded"]) {
-      const item = svNode("li", "sv-key", this.legend);
-      svNode("span", "sv-t sv-" + fate, item).textContent = this.say("sv_" + fate);
-      item.title = this.say("sv_" + fate + "_info");
-    }
-    for (const part of ["draft", "verify", "other"]) {
-      const item = svNode("li", "sv-key", this.legend);
-      svNode("i", "sv-dot sv-" + part, item);
-      svNode("span", "", item).textContent = this.say("sv_time_" + part);
-    }
+    svLegend(this.legend, (key) => this.say(key));
     this.bar.words();
+    this.share.words();
     this.race.words();
     this.inspector.words();
     for (const chart of this.charts) {
@@ -193,6 +186,10 @@ class SvViewer {
   begin(run) {
     if (!run.lanes.length || !run.end || !this.autoplays(run)) return;
     run.played = true;
+    if (run.at !== null) {
+      this.player.hold(run, run.at);
+      return;
+    }
     const ticks = svTicks(run);
     const last = ticks.length ? ticks[ticks.length - 1][0] : 0;
     this.player.pace = run.race ? this.race.pace(last) : SV_PACES[svPace(last, ticks.length, SV_PACES)];
@@ -256,6 +253,8 @@ class SvViewer {
     const beside = plain >= 0 && plain !== this.active && run.lanes[plain].steps[this.shown[plain] - 1];
     this.figures.draw(run.lanes[this.active], this.shown[this.active] || 0, beside || null);
     this.bar.draw(count, svTicks(run).length, this.shown[this.active] || 0);
+    this.share.draw(run, this.active);
+    this.figures.beside(run);
     this.race.draw(run, this.shown, count);
     this.inspector.draw();
   }

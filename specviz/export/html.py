@@ -11,10 +11,9 @@ import json
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from specviz.export.inert import csp_hash, escaped, inert_json
-from specviz.export.sheet import plain_words, sheet_of
+from specviz.export.sheet import sheet_of
 from specviz.export.words import texts
 from specviz.trace import Trace
 from specviz.ui import shelf
@@ -52,27 +51,10 @@ def export_html(trace: Trace) -> str:
 
 def _messages(trace: Trace) -> str:
     """The messages that the page's viewer would get, as a JSON list."""
-    run = Run(owner="", id="export")
+    run = Run(owner="", id="export", kind="recorded")
     run.traces[0] = trace
-    messages = [
-        json.loads(text) for text in shelf.messages(run, kind="recorded", max_bytes=UNBOUNDED)
-    ]
-    for message in messages:
-        message["ev"] = [_named(record) for record in message["ev"]]
-    return inert_json(messages)
-
-
-def _named(record: list[Any]) -> list[Any]:
-    """A record whose names of methods, models and devices can be read and fit on a line.
-
-    Texts of tokens stay as they are: the viewer shows them with signs itself.
-    """
-    if record[0] == "open":
-        return [record[0], plain_words(record[1])]
-    if record[0] == "start":
-        head = {k: v if k == "prompt" else plain_words(v) for k, v in record[2].items()}
-        return [*record[:2], head]
-    return record
+    messages = shelf.messages(run, max_bytes=UNBOUNDED)
+    return inert_json([json.loads(text) for text in messages])
 
 
 @cache

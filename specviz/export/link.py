@@ -63,13 +63,15 @@ def settings_query(
         pairs.append(("run", _matching("run", run, RUN_NAME, "letters, digits, - and _")))
     if step is not None:
         pairs.append(("step", str(_whole("step", str(step)))))
+    read: dict[str, Any] = {}
     for name, parse in _PARSERS.items():
         value = request.get(name)
         if value is None or value == _DEFAULTS.get(name, MISSING):
             continue
         texts = [str(item) for item in value] if name == "stop" else [_written(value)]
-        parse(name, texts)  # so that no link is made that could not be read
+        read[name] = parse(name, texts)
         pairs += [(name, text) for text in texts]
+    _validate(read)  # so that no link is made that could not be read
     return urlencode(pairs)
 
 

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from specviz.metrics import summarise
-from specviz.render.visible import pieces
+from specviz.render.names import short
 from specviz.trace import Trace
 
 MAX_PLACES = 24  # rows of a table of bars; more than any draft length
-MAX_TEXT = 300  # characters of a text that came with the file
 
 Row = list[Any]
 Section = dict[str, Any]
@@ -50,22 +49,6 @@ def section(key: str, rows: list[Row] | None = None, **more: Any) -> Section:
 def row(key: str, value: Any, form: str, note: str = "", **values: Any) -> Row:
     """One figure: label, value, format, and a note in words."""
     return [key, value, form, note, values]
-
-
-def short(value: Any) -> str:
-    """A text of the file on one line: signs for what is hidden, cut where no honest one ends."""
-    text = str(value)[: MAX_TEXT + 1]
-    text = text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "…"
-    return "".join(" " if piece.text == " " else piece.shown for piece in pieces(text))
-
-
-def plain_words(value: Any) -> Any:
-    """A JSON value with every text in it, names included, made ``short``."""
-    if isinstance(value, dict):
-        return {short(name): plain_words(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [plain_words(item) for item in value]
-    return short(value) if isinstance(value, str) else value
 
 
 def _results(figures: Mapping[str, Any]) -> list[Row]:

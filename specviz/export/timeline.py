@@ -17,9 +17,9 @@ from typing import Any
 
 from specviz.events import DraftToken, Prefilled, TargetToken, Verified
 from specviz.export.inert import inert_json
-from specviz.export.sheet import short
 from specviz.metrics.counts import num_judged, ratio
 from specviz.render import visible
+from specviz.render.names import short
 from specviz.trace import Trace
 
 PROCESS = 1

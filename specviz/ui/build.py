@@ -13,6 +13,7 @@ import gradio as gr
 
 from specviz.errors import SpecvizError
 from specviz.ui import shelf, tab_compare, tab_run, tab_sweep, tab_theory
+from specviz.ui.arrival import Arrival, build_note
 from specviz.ui.cards import method_cards, told
 from specviz.ui.handlers import Page, server_functions
 from specviz.ui.i18n import said, t
@@ -55,12 +56,15 @@ def build_app(
             with gr.Column(scale=0, min_width=330, elem_classes="sv-side"):
                 controls = build_controls(source, setup)
             with gr.Column(scale=1, min_width=320, elem_classes="sv-stage"):
+                note = build_note()
                 viewer = step_viewer(
                     first_message(first), server_functions(page), elem_id="sv-viewer"
                 )
                 drawing = build_tabs(page, session, viewer, controls)
         wire(page, controls, [viewer, controls.status, session], drawing)
         wire_menus(source, controls, setup)
+        arrival = Arrival(page, setup, controls, note, [viewer, controls.status, session])
+        app.load(arrival.follow, session, arrival.outputs, **LIGHT)
         app.unload(page.leave)
         if setup.live:
             app.load(page.warm_up, **LIGHT)
@@ -88,7 +92,7 @@ def first_message(run: Run | None) -> str | None:
     """All of a recorded run, so that the page is alive without asking the server."""
     if run is None:
         return None
-    return shelf.messages(run, kind="recorded", max_bytes=shelf.FIRST_PAINT_BYTES)[0]
+    return shelf.messages(run, max_bytes=shelf.FIRST_PAINT_BYTES)[0]
 
 
 def build_tabs(
@@ -172,9 +176,9 @@ def wire(page: Page, controls: Controls, outputs: list[Any], drawing: dict[str, 
 def wire_menus(source: Source, controls: Controls, setup: Setup) -> None:
     """Menus and examples follow target and method."""
     updates = partial(tab_run.menu_updates, source, setup)
-    choice = [controls.target, controls.method]
+    choice = [controls.target, controls.method, controls.drafter]
     changed = [menu.input(updates, choice, controls.menus, **LIGHT) for menu in choice]
-    tab_compare.wire_race_menus(source, setup, controls, changed[0], LIGHT)
+    tab_compare.wire_race_menus(source, setup, controls, [changed[0], changed[2]], LIGHT)
     for index, button in enumerate(controls.examples):
         pick = partial(pick_example, source, index)
         button.click(pick, controls.target, [controls.prompt, controls.chat], **LIGHT)

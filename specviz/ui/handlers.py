@@ -15,7 +15,9 @@ from typing import Any
 import gradio as gr
 
 from specviz.errors import SpecvizError
-from specviz.ui import lesson, plots, shelf, worker
+from specviz.export import export_html, export_timeline
+from specviz.trace import Trace
+from specviz.ui import lesson, plots, sharing, shelf, worker
 from specviz.ui.i18n import FALLBACK, language, t
 from specviz.ui.protocol import LaneEncoder, dumps, notice
 from specviz.ui.registry import Registry, Run
@@ -24,7 +26,6 @@ from specviz.ui.state import COMMON, SPECIAL, Form, Session, lanes
 from specviz.ui.status import worded
 
 SETTINGS = (*COMMON, *SPECIAL)
-FORM_SIZE = 6 + len(SETTINGS)
 HEAD_START_S = 0.1
 STATUS_OF_END = {
     "done": "sv_status_done",
@@ -41,11 +42,12 @@ def refused(error: SpecvizError) -> tuple[Any, ...]:
 
 def form(values: Sequence[Any]) -> Form:
     """The controls' values, in the order of ``Controls.inputs``."""
-    prompt, target, method, draft, chat, beside, *rest = values
+    prompt, target, method, drafter, draft, chat, beside, *rest = values
     return Form(
         prompt=prompt,
         target=target,
         method=method,
+        drafter=drafter,
         draft=draft,
         chat=chat,
         beside=beside,
@@ -133,8 +135,8 @@ class Page:
             yield refused(error)
             return
         owner, name = request.session_hash or "?", Path(path).stem
-        run = shelf.shelve(self.registry, trace, owner=owner, name=name)
-        for message in shelf.messages(run, kind=kind):
+        run = shelf.shelve(self.registry, trace, owner=owner, kind=kind, name=name)
+        for message in shelf.messages(run):
             yield row(message, t("sv_status_loaded"), session.showing(run.id))
 
     def figures(self, session: Session, tag: str = FALLBACK) -> Any:
@@ -162,11 +164,32 @@ class Page:
 
     def trace(self, request: Any) -> str | None:
         """The trace of a lane as JSON text."""
+        return self._written(request, Trace.dumps)
+
+    def document(self, request: Any) -> str | None:
+        """A lane as a page in one file."""
+        return self._written(request, export_html)
+
+    def timeline(self, request: Any) -> str | None:
+        """The time line of a lane, for Perfetto and Chrome."""
+        return self._written(request, export_timeline)
+
+    def link(self, request: Any) -> str | None:
+        """The query of a link to a step of a lane, or the sentence why there is none; as JSON."""
+        run, lane, step = self._place(request)
+        if run is None or step is None:
+            return None
+        try:
+            return dumps({"query": sharing.query_of(run, lane, step)})
+        except SpecvizError as error:
+            return dumps({"refused": str(error)})
+
+    def _written(self, request: Any, write: Callable[[Trace], str]) -> str | None:
         run, lane, _ = self._place(request)
         if run is None:
             return None
         try:
-            return shelf.trace_of(run, lane).dumps()
+            return write(shelf.trace_of(run, lane))
         except SpecvizError:
             return None
 
@@ -201,7 +224,16 @@ def server_functions(page: Page) -> list[Callable[[Any], Any]]:
     def lesson(request: Any) -> str | None:
         return page.lesson()
 
-    return [resync, detail, trace, lesson]
+    def document(request: Any) -> str | None:
+        return page.document(request)
+
+    def timeline(request: Any) -> str | None:
+        return page.timeline(request)
+
+    def link(request: Any) -> str | None:
+        return page.link(request)
+
+    return [resync, detail, trace, document, timeline, link, lesson]
 
 
 def two(request: Any) -> tuple[Any, int | None]:

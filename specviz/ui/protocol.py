@@ -34,6 +34,7 @@ from specviz.events import (
     TopToken,
     Verified,
 )
+from specviz.render.names import MAX_NAME, plain_words, short
 from specviz.ui.running import Running
 
 VERSION = 1
@@ -77,6 +78,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, (str, int, bool, type(None))) else str(value)
+
+
+def named(value: Any) -> Any:
+    """What a file says about a run, with names that fit on a line (see ``render.names``)."""
+    return plain_words(plain(value), MAX_NAME)
 
 
 def open_record(*, kind: str, lanes: Sequence[Mapping[str, Any]], name: str = "") -> Record:
@@ -158,7 +164,7 @@ class LaneEncoder:
                 "reason": event.finish_reason,
                 "tokens": len(event.ids),
                 "decode_ms": milliseconds(event.decode_s),
-                "error": event.error,
+                "error": None if event.error is None else short(event.error),
             }
         )
 
@@ -170,14 +176,14 @@ def _start(event: Prefilled) -> dict[str, Any]:
 
 def _header(header: RunHeader) -> dict[str, Any]:
     return {
-        "provenance": plain(header.provenance),
-        "request": plain({k: v for k, v in header.request.items() if k != "prompt"}),
-        "method": plain(header.method),
-        "models": plain(header.models),
+        "provenance": named(header.provenance),
+        "request": named({k: v for k, v in header.request.items() if k != "prompt"}),
+        "method": named(header.method),
+        "models": named(header.models),
         "prompt": [[token.text, hex_of(token)] for token in header.prompt_tokens[-MAX_PROMPT:]],
         "skipped": max(0, len(header.prompt_tokens) - MAX_PROMPT),
         "load_ms": milliseconds(header.load_s),
-        "created": header.created,
+        "created": short(header.created, MAX_NAME),
     }
 
 

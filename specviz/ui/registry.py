@@ -48,6 +48,7 @@ class Run:
         events: all events, per lane, for figures and for the trace.
         traces: finished traces, per lane, once they have been asked for.
         baselines: comparison with the plain lane, per lane.
+        kind: ``live``; ``recorded`` for a run that comes with the project; ``loaded`` for a file.
         name: what a shelved run is called.
         outcome: the comparison that a race came to, None for other runs.
     """
@@ -63,6 +64,7 @@ class Run:
     events: list[list[Event]] = field(init=False)
     traces: dict[int, Any] = field(default_factory=dict)
     baselines: dict[int, Any] = field(default_factory=dict)
+    kind: str = "live"
     name: str = ""
     outcome: Any = None
     thread: threading.Thread | None = None

@@ -17,6 +17,8 @@ SCRIPTS = (
     "specviz-inspector.js",
     "specviz-detail.js",
     "specviz-race.js",
+    "specviz-share.js",
+    "specviz-plots.js",
     "specviz.js",
 )
 LESSON = ("specviz-spot.js", "specviz-lesson.js")  # on the page only, behind the viewer

@@ -9,9 +9,17 @@ from typing import Any
 from specviz.errors import TraceError
 from specviz.events import Event, Finished, Verified
 from specviz.metrics import summarise
+from specviz.metrics.counts import ratio
+from specviz.render.names import MAX_NAME, short
 from specviz.trace import Trace, baseline_of, check
 from specviz.ui.outbox import Outbox
-from specviz.ui.protocol import LaneEncoder, compare_record, open_record
+from specviz.ui.protocol import (
+    LaneEncoder,
+    compare_record,
+    milliseconds,
+    number,
+    open_record,
+)
 from specviz.ui.registry import Registry, Run
 
 NAMES = {"mtp": "MTP", "json": "JSON", "chinese": "Chinese"}  # in names of recorded runs
@@ -36,9 +44,11 @@ def title(path: Path) -> str:
     return text[:1].upper() + text[1:]
 
 
-def shelve(registry: Registry, trace: Trace, *, owner: str, name: str = "") -> Run:
+def shelve(
+    registry: Registry, trace: Trace, *, owner: str, kind: str = "recorded", name: str = ""
+) -> Run:
     """Make a run of a trace, so that it can be drawn, saved and resynchronised like any other."""
-    run = Run(owner=owner)
+    run = Run(owner=owner, kind=kind)
     run.events[0].extend(trace.events())
     run.traces[0] = trace
     run.name = name
@@ -46,21 +56,24 @@ def shelve(registry: Registry, trace: Trace, *, owner: str, name: str = "") -> R
     return registry.add(run)
 
 
-def messages(run: Run, *, kind: str, max_bytes: int = 64_000) -> list[str]:
-    """All messages of a shelved run."""
+def messages(run: Run, *, step: int | None = None, max_bytes: int = 64_000) -> list[str]:
+    """All messages of a shelved run; with ``step`` it opens there and does not play by itself."""
     trace: Trace = run.traces[0]
     method = trace.document["method"]
     lane = {
-        "key": method["key"],
-        "title": method.get("title") or method["key"],
+        "key": short(method["key"], MAX_NAME),
+        "title": short(method.get("title") or method["key"], MAX_NAME),
         "lossless": method["lossless"],
     }
     outbox, encoder = Outbox(run.id, max_bytes), LaneEncoder(0)
-    outbox.add(open_record(kind=kind, lanes=[lane], name=run.name))
+    record = open_record(kind=run.kind, lanes=[lane], name=short(run.name, MAX_NAME))
+    record[1] |= {} if step is None else {"at": step}
+    outbox.add(record)
     for event in drawn(trace.events()):
         outbox.add(encoder.encode(event))
     if trace.baseline is not None:
-        outbox.add(compare_record(0, beside(trace.metrics, trace.baseline, sampled(trace))))
+        figures = beside(trace.metrics, trace.baseline, sampled(trace))
+        outbox.add(compare_record(0, figures | {"plain": plain_totals(trace.baseline)}))
     texts = outbox.close("done")
     for seq, text in enumerate(texts):
         run.remember(seq, text)
@@ -89,6 +102,16 @@ def beside(
         "first_difference": baseline.get("first_difference"),
         "gap": baseline.get("gap"),
         "sampled": is_sampled,
+    }
+
+
+def plain_totals(baseline: Mapping[str, Any]) -> dict[str, Any]:
+    """What a trace keeps of the plain run beside it: totals, no steps."""
+    tokens = len(baseline["ids"])
+    return {
+        "tokens": tokens,
+        "decode_ms": milliseconds(baseline["decode_s"]),
+        "speed": number(ratio(tokens, baseline["decode_s"])),
     }
 
 

@@ -26,6 +26,7 @@ COMMON = (
     "stop",
 )
 SPECIAL = ("gamma", "schedule", "confidence", "exit_layer", "ngram", "ensemble_weight")
+DRAFTING = ("gamma", "schedule", "confidence", "exit_layer", "ngram")  # how drafts are made
 WHOLE = ("max_new_tokens", "gamma", "exit_layer", "ngram", "top_k", "seed")
 MOST_LAYERS = 64  # of a target whose files are not here yet
 
@@ -79,6 +80,8 @@ class Menu:
         refused: the others, as (title, reason).
         method: the chosen one, None where nothing can run.
         drafts: ids of models that can draft, the default first.
+        drafters: methods whose drafts the method can verify, for an ensemble only.
+        drafter: the chosen one of them, None where the method drafts itself.
         shown: settings of ``SPECIAL`` that the method obeys.
     """
 
@@ -88,6 +91,8 @@ class Menu:
     refused: tuple[tuple[str, str], ...] = ()
     method: MethodCard | None = None
     drafts: tuple[str, ...] = ()
+    drafters: tuple[MethodCard, ...] = ()
+    drafter: MethodCard | None = None
     shown: tuple[str, ...] = ()
 
     @property
@@ -97,13 +102,18 @@ class Menu:
 
 
 def menu(
-    source: Source, target_id: str | None, method_key: str | None, *, any_model: bool = False
+    source: Source,
+    target_id: str | None,
+    method_key: str | None,
+    drafter_key: str | None = None,
+    *,
+    any_model: bool = False,
 ) -> Menu:
     """What can be chosen for a target and a method; what cannot be had becomes the default.
 
     Args:
         source: ``specviz.runs``, or a stand-in.
-        target_id, method_key: what the visitor chose.
+        target_id, method_key, drafter_key: what the visitor chose.
         any_model: whether a target outside the catalogue may be named.
     """
     targets = source.targets()
@@ -115,14 +125,49 @@ def menu(
     cards = sorted(source.cards(), key=lambda card: card.order)
     able = tuple(card for card in cards if reasons.get(card.key) is None)
     method = chosen(able, method_key)
+    drafters = drafters_of(able)
+    drafter = pick(drafters, drafter_key) if method is not None and borrows(method) else None
     return Menu(
         target=name,
         layers=int(getattr(target, "num_layers", 0) or MOST_LAYERS),
         methods=able,
         refused=tuple((c.title, str(reasons[c.key])) for c in cards if reasons.get(c.key)),
         method=method,
-        drafts=drafts(source, name, method),
-        shown=tuple(s for s in SPECIAL if method is not None and s in method.settings),
+        drafts=drafts(source, name, drafter or method),
+        drafters=drafters,
+        drafter=drafter,
+        shown=obeyed(method, drafter) if method is not None else (),
+    )
+
+
+def borrows(card: MethodCard) -> bool:
+    """Whether a method verifies the drafts of another one, as an ensemble does."""
+    return "probs_drafter" in card.needs
+
+
+def takes_draft(card: MethodCard) -> bool:
+    """Whether a method needs a model that drafts."""
+    return any("draft" in need for need in card.needs)
+
+
+def drafters_of(cards: Sequence[MethodCard]) -> tuple[MethodCard, ...]:
+    """The methods whose drafts an ensemble can verify: they report the distribution q."""
+    return tuple(card for card in cards if card.provides_probs and not borrows(card))
+
+
+def pick(cards: Sequence[MethodCard], key: str | None) -> MethodCard | None:
+    """The card of this key, else the first; None without any."""
+    return next((card for card in cards if card.key == key), cards[0] if cards else None)
+
+
+def obeyed(method: MethodCard, drafter: MethodCard | None) -> tuple[str, ...]:
+    """Settings of ``SPECIAL`` that change what a method does with this drafter.
+
+    Drafts are made as the drafter makes them, so a length that its checkpoint fixes cannot be set.
+    """
+    source = drafter or method
+    return tuple(
+        name for name in SPECIAL if name in (source if name in DRAFTING else method).settings
     )
 
 
@@ -166,6 +211,7 @@ class Form:
     draft: str | None = None
     chat: bool = False
     beside: bool = True
+    drafter: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def requests(self, cards: Sequence[MethodCard]) -> tuple[RunRequest, ...]:
@@ -179,17 +225,30 @@ class Form:
         if card is None:
             keys = ", ".join(card.key for card in cards)
             raise MethodError(f"there is no method {self.method!r}; the methods are {keys}")
-        runs = [self._request(card)]
+        runs = [self._request(card, self._drafter(card, cards))]
         plain = next((card for card in cards if card.key == PLAIN), None)
         if self.beside and plain is not None and card.key != PLAIN:
             runs.append(self._request(plain))
         return tuple(runs)
 
-    def _request(self, card: MethodCard) -> RunRequest:
-        names = [*COMMON, *(name for name in SPECIAL if name in card.settings)]
+    def _drafter(self, card: MethodCard, cards: Sequence[MethodCard]) -> MethodCard | None:
+        """The method that drafts for an ensemble, None where none was named or it drafts itself."""
+        if not self.drafter or not borrows(card):
+            return None
+        able = drafters_of(cards)
+        found = next((other for other in able if other.key == self.drafter), None)
+        if found is None:
+            keys = ", ".join(other.key for other in able)
+            raise MethodError(f"there is no drafter {self.drafter!r}; the drafters are {keys}")
+        return found
+
+    def _request(self, card: MethodCard, drafter: MethodCard | None = None) -> RunRequest:
+        names = [*COMMON, *obeyed(card, drafter)]
         given = {n: clean(n, self.settings[n]) for n in names if n in self.settings}
         options = {"chat": bool(self.chat), "target": self.target, **given}
-        if card.needs and self.draft:
+        if drafter is not None:
+            options["drafter"] = drafter.key
+        if takes_draft(drafter or card) and self.draft:
             options["draft"] = self.draft
         return RunRequest.of(card.key, self.prompt or "", **options)
 

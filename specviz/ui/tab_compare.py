@@ -16,7 +16,7 @@ from specviz.config import MethodCard
 from specviz.ui.i18n import said, t
 from specviz.ui.race_handlers import Racing
 from specviz.ui.source import Source
-from specviz.ui.state import PLAIN, SPECIAL, Menu, Setup, menu
+from specviz.ui.state import PLAIN, SPECIAL, Menu, Setup, borrows, menu, obeyed, pick
 from specviz.ui.words import word, words
 
 ONE, RACE = "one", "race"
@@ -117,19 +117,20 @@ def switch(
     mode: str,
     target: str,
     method: str,
+    drafter: str | None,
     *ticks: bool,
 ) -> list[Any]:
     """Updates after the switch: what is shown in this mode, then ``settings``."""
     race = mode == RACE
     single = [gr.update(visible=not race) for _ in range(4)]
-    offer = menu(source, target, method, any_model=setup.any_model)
+    offer = menu(source, target, method, drafter, any_model=setup.any_model)
     chosen = ticked(keys, ticks) if race else (offer.method.key if offer.method else "",)
     ready = {"interactive": setup.live and len(offer.methods) > 1}
     return [
         *single,
         gr.update(visible=race),
         gr.update(visible=race, **ready),
-        *settings(offer, chosen),
+        *settings(offer, chosen, drafter),
     ]
 
 
@@ -140,27 +141,34 @@ def retick(
     mode: str,
     target: str,
     method: str,
+    drafter: str | None,
     *ticks: bool,
 ) -> list[Any]:
     """Updates of the boxes, and of the settings in a race, after another target was chosen."""
-    offer = menu(source, target, method, any_model=setup.any_model)
+    offer = menu(source, target, method, drafter, any_model=setup.any_model)
     wanted = ticked(keys, ticks)
     cards = {card.key: card for card in source.cards()}
     states = [tick_state(cards[key], offer, key in wanted) for key in keys]
     kept = [key for key, state in zip(keys, states, strict=True) if state["value"]]
-    quiet = [gr.skip()] * (1 + len(SPECIAL))
+    quiet = [gr.skip()] * (2 + len(SPECIAL))
     return [
         *[gr.update(**state) for state in states],
-        *(settings(offer, kept) if mode == RACE else quiet),
+        *(settings(offer, kept, drafter) if mode == RACE else quiet),
     ]
 
 
-def settings(offer: Menu, keys: Sequence[str]) -> list[Any]:
-    """Visibility of the settings' box and of each setting: what one of these methods obeys."""
-    obeyed = {name for card in offer.methods if card.key in keys for name in card.settings}
+def settings(offer: Menu, keys: Sequence[str], drafter: str | None) -> list[Any]:
+    """Visibility of the settings' box, the drafters and each setting that a method here obeys."""
+    names: set[str] = set()
+    borrowing = False
+    for card in offer.methods:
+        if card.key in keys:
+            borrowing = borrowing or borrows(card)
+            names |= set(obeyed(card, pick(offer.drafters, drafter) if borrows(card) else None))
     return [
-        gr.update(visible=any(name in obeyed for name in SPECIAL)),
-        *[gr.update(visible=name in obeyed) for name in SPECIAL],
+        gr.update(visible=borrowing or bool(names)),
+        gr.update(visible=borrowing),
+        *[gr.update(visible=name in names) for name in SPECIAL],
     ]
 
 
@@ -170,11 +178,16 @@ def ticked(keys: Sequence[str], ticks: Sequence[bool]) -> tuple[str, ...]:
 
 
 def show_settings(
-    source: Source, setup: Setup, keys: Sequence[str], target: str, *ticks: bool
+    source: Source,
+    setup: Setup,
+    keys: Sequence[str],
+    target: str,
+    drafter: str | None,
+    *ticks: bool,
 ) -> list[Any]:
     """Updates of the settings after a box was ticked."""
     offer = menu(source, target, None, any_model=setup.any_model)
-    return settings(offer, ticked(keys, ticks))
+    return settings(offer, ticked(keys, ticks), drafter)
 
 
 def build_figures() -> list[gr.Plot]:
@@ -208,7 +221,7 @@ def wire_race(racing: Racing, controls: Any, outputs: list[Any]) -> Any:
 
 
 def wire_race_menus(
-    source: Source, setup: Setup, controls: Any, changed: Any, quiet: dict[str, Any]
+    source: Source, setup: Setup, controls: Any, changed: Sequence[Any], quiet: dict[str, Any]
 ) -> None:
     """Boxes and settings follow the switch, the ticks and the target.
 
@@ -216,21 +229,23 @@ def wire_race_menus(
         source: ``specviz.runs``, or a stand-in.
         setup: what this server allows.
         controls: ``tab_run.Controls``.
-        changed: the event after which the menus follow the target.
+        changed: the events after which the menus follow the target and the drafter.
         quiet: arguments of listeners that show no progress.
     """
     race = controls.race
-    shown = [controls.special, *[controls.settings[name] for name in SPECIAL]]
-    choice = [race.mode, controls.target, controls.method, *race.boxes]
+    shown = [controls.special, controls.drafter]
+    shown += [controls.settings[name] for name in SPECIAL]
+    choice = [race.mode, controls.target, controls.method, controls.drafter, *race.boxes]
     given = (source, setup, race.keys)
     race.mode.change(
         partial(switch, *given), choice, [*race.single, race.box, race.go, *shown], **quiet
     )
-    changed.then(partial(retick, *given), choice, [*race.boxes, *shown], **quiet)
+    for change in changed:
+        change.then(partial(retick, *given), choice, [*race.boxes, *shown], **quiet)
     gr.on(
         [box.input for box in race.boxes],
         partial(show_settings, *given),
-        [controls.target, *race.boxes],
+        [controls.target, controls.drafter, *race.boxes],
         shown,
         **quiet,
     )

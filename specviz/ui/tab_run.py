@@ -8,12 +8,12 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.config import MAX_GAMMA, MAX_NGRAM, SCHEDULES
+from specviz.config import MAX_GAMMA, MAX_NGRAM, SCHEDULES, MethodCard
 from specviz.ui.cards import method_cards, told
 from specviz.ui.i18n import said, t
 from specviz.ui.protocol import dumps
 from specviz.ui.source import Source
-from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, Setup, menu
+from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, Setup, menu, pick, takes_draft
 from specviz.ui.tab_compare import RaceControls, build_mode, build_race
 from specviz.ui.words import hidden_words, method_words, words
 
@@ -34,6 +34,7 @@ class Controls:
     method: gr.Radio
     about: gr.HTML
     card: gr.HTML
+    drafter: gr.Dropdown
     draft: gr.Dropdown
     chat: gr.Checkbox
     beside: gr.Checkbox
@@ -46,7 +47,8 @@ class Controls:
     @property
     def inputs(self) -> list[Any]:
         """What a run reads, in the order of ``handlers.form``."""
-        chosen = [self.prompt, self.target, self.method, self.draft, self.chat, self.beside]
+        chosen = [self.prompt, self.target, self.method, self.drafter, self.draft]
+        chosen += [self.chat, self.beside]
         return chosen + [self.settings[name] for name in (*COMMON, *SPECIAL)]
 
     @property
@@ -56,6 +58,7 @@ class Controls:
         parts = [
             self.method,
             self.about,
+            self.drafter,
             self.draft,
             self.special,
             self.hidden,
@@ -96,7 +99,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
     with gr.Column(elem_classes="sv-group"):
         with gr.Column(elem_classes="sv-one") as one:
             method = gr.Radio(
-                method_choices(offer),
+                method_choices(offer.methods),
                 value=offer.method.key if offer.method else None,
                 label=t("sv_method"),
                 elem_id="sv-method",
@@ -115,12 +118,11 @@ def build_controls(source: Source, setup: Setup) -> Controls:
             draft = build_draft(offer, setup)
             beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
     settings: dict[str, Any] = {"max_new_tokens": length}
+    shown = offer.method is not None and bool(offer.shown)
     with gr.Accordion(
-        t("sv_settings_method"),
-        open=True,
-        elem_classes="sv-group",
-        visible=offer.method is not None and bool(offer.shown),
+        t("sv_settings_method"), open=True, elem_classes="sv-group", visible=shown
     ) as special:
+        drafter = build_drafter(offer)
         settings |= special_settings(offer)
     with gr.Accordion(t("sv_settings_sampling"), open=False, elem_classes="sv-group"):
         settings |= common_settings()
@@ -137,6 +139,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
         method=method,
         about=about,
         card=card,
+        drafter=drafter,
         draft=draft,
         chat=chat,
         beside=beside,
@@ -146,6 +149,21 @@ def build_controls(source: Source, setup: Setup) -> Controls:
         race=race,
         settings=settings,
     )
+
+
+def build_drafter(offer: Menu) -> gr.Dropdown:
+    """The menu of methods whose drafts an ensemble verifies."""
+    return gr.Dropdown(label=t("sv_drafter"), elem_id="sv-drafter", **drafter_state(offer))
+
+
+def drafter_state(offer: Menu) -> dict[str, Any]:
+    """Choices, value and visibility of the menu of drafters."""
+    first = pick(offer.drafters, offer.drafter.key if offer.drafter else None)
+    return {
+        "choices": method_choices(offer.drafters),
+        "value": first.key if first else None,
+        "visible": offer.drafter is not None,
+    }
 
 
 def build_draft(offer: Menu, setup: Setup) -> gr.Dropdown:
@@ -193,9 +211,9 @@ def look(name: str, offer: Menu | None = None) -> dict[str, Any]:
     return {"label": t(f"sv_set_{name}"), "elem_id": f"sv-set-{name}", "visible": shown}
 
 
-def method_choices(offer: Menu) -> list[tuple[Any, str]]:
+def method_choices(cards: Sequence[MethodCard]) -> list[tuple[Any, str]]:
     """Methods as (title, key)."""
-    return [(said(card.title), card.key) for card in offer.methods]
+    return [(said(card.title), card.key) for card in cards]
 
 
 def card_of(offer: Menu) -> str:
@@ -205,8 +223,8 @@ def card_of(offer: Menu) -> str:
 
 def draft_state(offer: Menu, setup: Setup) -> dict[str, Any]:
     """Choices, value and visibility of the draft menu."""
-    drafts = list(offer.drafts)
-    needed = offer.method is not None and any("draft" in need for need in offer.method.needs)
+    drafts, drafting = list(offer.drafts), offer.drafter or offer.method
+    needed = drafting is not None and takes_draft(drafting)
     visible = bool(drafts) or (setup.any_model and needed)
     return {"choices": drafts, "value": drafts[0] if drafts else None, "visible": visible}
 
@@ -225,15 +243,18 @@ def first_prompt(source: Source, offer: Menu) -> str:
     return found[0].prompt if found else ""
 
 
-def menu_updates(source: Source, setup: Setup, target: str, method: str | None) -> list[Any]:
-    """Updates of ``Controls.menus`` after another target or method was chosen."""
-    offer = menu(source, target, method, any_model=setup.any_model)
+def menu_updates(
+    source: Source, setup: Setup, target: str, method: str | None, drafter: str | None = None
+) -> list[Any]:
+    """Updates of ``Controls.menus`` after another target, method or drafter was chosen."""
+    offer = menu(source, target, method, drafter, any_model=setup.any_model)
     card = offer.method
     buttons = example_buttons(source, offer)
     exits = {"maximum": max(1, offer.layers - 1)}
     return [
-        gr.update(choices=method_choices(offer), value=card.key if card else None),
+        gr.update(choices=method_choices(offer.methods), value=card.key if card else None),
         dumps(method_words(offer, setup)),
+        gr.update(**drafter_state(offer)),
         gr.update(**draft_state(offer, setup)),
         gr.update(visible=bool(offer.shown)),
         dumps(hidden_words(offer)),

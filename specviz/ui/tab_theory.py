@@ -13,13 +13,14 @@ import gradio as gr
 from specviz.events import Prefilled
 from specviz.metrics import PlainTiming
 from specviz.ui.curves import Badge, empty, measure, theory_sheet
+from specviz.ui.curves_race import Racer, race_sheet
 from specviz.ui.handlers import Page
 from specviz.ui.i18n import t
 from specviz.ui.protocol import dumps
 from specviz.ui.registry import Run
 from specviz.ui.sheet import sheet
 from specviz.ui.shelf import steps_of
-from specviz.ui.state import Session
+from specviz.ui.state import PLAIN, Session
 
 
 def build_theory(
@@ -49,6 +50,8 @@ def theory_of(run: Run | None, lane: int) -> dict[str, Any]:
         return empty("sv_theory_none")
     if not run.done.is_set():
         return empty("sv_theory_running")
+    if run.outcome is not None:
+        return theory_of_race(run)
     lanes = [lane, *(other for other in range(run.num_lanes) if other != lane)]
     drafting = [i for i in lanes if any(step.proposed for step in steps_of(run, i))]
     if not drafting:
@@ -57,6 +60,23 @@ def theory_of(run: Run | None, lane: int) -> dict[str, Any]:
     if found is None:
         return empty("sv_theory_no_cost")
     return theory_sheet(found, badge_of(run, drafting[0]))
+
+
+def theory_of_race(run: Run) -> dict[str, Any]:
+    """The sheet of a race: a curve and a point per lane that drafts and whose cost is known."""
+    racers, left_out = [], []
+    for row in run.outcome.rows:
+        place = row.lane.index
+        title = str(row.trace.document["method"].get("title") or row.lane.label)
+        steps = steps_of(run, place)
+        found = measure(steps, plain_of(run, place))
+        if found is not None:
+            racers.append(Racer(place, title, found))
+        elif row.lane.request.method != PLAIN:
+            left_out.append(title)
+    if not racers:
+        return empty("sv_theory_no_drafts")
+    return race_sheet(racers, left_out, badge_of(run, racers[0].place))
 
 
 def plain_of(run: Run, lane: int) -> PlainTiming | None:

@@ -22,6 +22,7 @@ PREFIXES += (
     "sv_race_pick",
     "sv_card_",
     SAID,
+    "sv_share",
 )
 
 

@@ -59,3 +59,30 @@ def test_curves_fit_a_phone(pilot: Pilot) -> None:
         box = chart.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
+
+
+WIDTHS = """() => [...document.querySelectorAll('#figures .js-plotly-plot, .js-plotly-plot')]
+  .map((plot) => [plot.clientWidth, plot.querySelector('.main-svg').clientWidth])
+  .filter(([room]) => room)"""
+
+
+def test_figures_drawn_on_a_wide_page_fit_when_it_becomes_a_phone(pilot: Pilot) -> None:
+    """While they are on screen, and while another tab hides them."""
+    page = pilot.open()
+    pilot.tab("Figures")
+    page.wait_for_selector("#sv-fig-tokens .main-svg", timeout=30_000)
+    for hidden in (False, True):
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.wait_for_timeout(600)
+        wide = page.evaluate(WIDTHS)
+        assert len(wide) == 4
+        if hidden:
+            pilot.tab("How to read this")
+        page.set_viewport_size({"width": 390, "height": 844})
+        if hidden:
+            pilot.tab("Figures")
+        page.wait_for_function(
+            f"() => ({WIDTHS})().length === 4 && ({WIDTHS})().every(([room, drawn]) =>"
+            " room < 340 && Math.abs(room - drawn) <= 2)",
+            timeout=10_000,
+        )

@@ -135,7 +135,7 @@ def test_opens_at_a_step(opener: Opener, sampled: Trace) -> None:
 def test_saves_the_trace_again(opener: Opener, sampled: Trace, tmp_path: Path) -> None:
     page = opener(sampled, accept_downloads=True)
     with page.expect_download() as download:
-        page.click(".sv-save")
+        page.click(".sv-share-trace")
     download.value.save_as(tmp_path / "again.json")
     again = Trace.load(tmp_path / "again.json")
     check(again)

@@ -55,7 +55,7 @@ def test_figures_on_screen_are_those_of_the_metrics(pilot: Pilot) -> None:
     page = pilot.open()
     pilot.run(prompt="Figures please")
     with page.expect_download() as download:
-        page.click(".sv-save")
+        page.click(".sv-share-trace")
     trace = Trace.load(download.value.path())
     check(trace)
     metrics = trace.metrics
@@ -270,7 +270,7 @@ def test_a_trace_can_be_saved_and_opened_again(pilot: Pilot, tmp_path: Path) -> 
     page = pilot.open()
     pilot.run(prompt="Keep this")
     with page.expect_download() as download:
-        page.click(".sv-save")
+        page.click(".sv-share-trace")
     path = tmp_path / "kept.json"
     download.value.save_as(path)
     kept = pilot.copied()

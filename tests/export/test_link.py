@@ -136,7 +136,8 @@ def test_hostile_values_are_text_or_refused(payload: str) -> None:
 
 
 def test_no_link_is_made_that_could_not_be_read() -> None:
-    for request in ({"target": "/home/model"}, {"prompt": "x" * 2001}, {"gamma": "<b>"}):
+    unread = [{"target": "/home/model"}, {"prompt": "x" * 2001}, {"gamma": "<b>"}]
+    for request in (*unread, {"max_new_tokens": 10**9}):
         with pytest.raises(SettingError):
             settings_query(request)
     with pytest.raises(SettingError):

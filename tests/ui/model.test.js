@@ -77,6 +77,8 @@ test("a box with what stands around it shows the whole token", () => {
 });
 
 test("labels stand on one line", () => {
+  assert.equal(model.svLabel({ x: "\u{1f98a}".repeat(90) }), "\u{1f98a}".repeat(60) + "\u2026");
+  assert.ok(model.svLabel({ x: "", h: "f0".repeat(90000) }).length < 70);
   assert.equal(model.svLabel({ x: " a\n\tb" }), "\u2423a\u21b5\u21e5b");
 });
 

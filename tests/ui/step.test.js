@@ -62,3 +62,20 @@ test("pieces and tokens lie over the same bytes, a shared piece once", () => {
   assert.deepEqual(above.map(({ token, from, to }) => [token.id, from, to]), [[1, 0, 1], [2, 1, 3], [3, 3, 4]]);
   assert.deepEqual(below.map(({ from, to }) => [from, to]), [[0, 2], [2, 4]]);
 });
+
+test("of huge pieces only the first bytes are set beside each other", () => {
+  const huge = "x".repeat(100000);
+  const ids = Array.from({ length: 5000 }, (_, i) => i);
+  const src = ["pieces", ids, ids.map(() => "yz")];
+  const { columns, above, below, cut } = svAlign([{ x: huge, src }, { x: "b", src }], 10);
+  assert.equal(columns.length, 10);
+  assert.equal(above.length, 5);
+  assert.deepEqual(below.map(({ from, to }) => [from, to]), [[0, 10]]);
+  assert.ok(cut);
+  assert.equal(svAlign([{ x: "ab", src: ["pieces", [1], ["ab"]] }], 2).cut, false);
+});
+
+test("the line of a step with a huge token is cut", () => {
+  const line = svStepLine([{ tok: [{ x: "x".repeat(100000), f: "b" }] }], 0, NAMES);
+  assert.ok(line.length < 500 && line.endsWith("x\u2026"));
+});

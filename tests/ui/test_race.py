@@ -17,10 +17,12 @@ from specviz.events import Verified
 from specviz.trace import check
 from specviz.ui import race, race_plots
 from specviz.ui.handlers import Page
+from specviz.ui.i18n import texts
 from specviz.ui.race_handlers import Racing
 from specviz.ui.registry import Registry
 from specviz.ui.state import SPECIAL, Form, Session, Setup, menu
 from specviz.ui.tab_compare import retick, switch, tick_state
+from specviz.ui.tab_theory import theory_of
 from tests.ui.fake_race import REFUSED, RacingRuns
 from tests.ui.fake_runs import CARDS
 
@@ -44,7 +46,7 @@ def begin(
     made: Racing, *ticked: str, prompt: str = "Once upon a time", repeats: int = 2, who: str = "me"
 ) -> Any:
     ticks = [key in (ticked or KEYS) for key in KEYS]
-    values = [prompt, "big", "speculative", None, False, True, *SETTINGS]
+    values = [prompt, "big", "speculative", None, None, False, True, *SETTINGS]
     asker: Any = SimpleNamespace(session_hash=who)
     return made.run(Session(), asker, repeats, *ticks, *values)
 
@@ -112,7 +114,7 @@ def test_the_table_holds_the_figures_of_the_comparison() -> None:
 def test_the_round_that_is_replayed_is_the_one_nearest_to_the_medians() -> None:
     made = racing(RacingRuns(num_steps=4))
     prepared = made._prepare(
-        "me", 3, [True, False, False, "x", "big", "plain", None, False, True, *SETTINGS]
+        "me", 3, [True, False, False, "x", "big", "plain", None, None, False, True, *SETTINGS]
     )
     slow = {0: 2.0, 1: 1.0, 2: 1.3}  # how much longer drafting lanes take, by round
     ticks = []
@@ -228,13 +230,13 @@ def test_boxes_of_methods_that_the_target_does_not_serve_give_the_reason() -> No
     offer = menu(source, "other", None)
     state = tick_state(card, offer, True)
     assert state == {"value": False, "interactive": False, "info": "no draft model fits"}
-    boxes = retick(source, Setup(), KEYS, "race", "other", "plain", True, True, False)
+    boxes = retick(source, Setup(), KEYS, "race", "other", "plain", None, True, True, False)
     assert [box["value"] for box in boxes[:3]] == [False, True, False]
 
 
 def test_the_switch_shows_the_settings_of_all_that_is_ticked() -> None:
     source = RacingRuns()
-    on = switch(source, Setup(), KEYS, "race", "big", "speculative", True, True, False)
+    on = switch(source, Setup(), KEYS, "race", "big", "speculative", None, True, True, False)
     shown = dict(zip(SPECIAL, [update["visible"] for update in on[-len(SPECIAL) :]], strict=True))
     assert shown == {
         "gamma": True,
@@ -245,5 +247,31 @@ def test_the_switch_shows_the_settings_of_all_that_is_ticked() -> None:
         "ensemble_weight": False,
     }
     assert [update["visible"] for update in on[:6]] == [False] * 4 + [True, True]
-    off = switch(source, Setup(), KEYS, "one", "big", "speculative", True, True, False)
+    keys = ("speculative", "ensemble")
+    on = switch(source, Setup(), keys, "race", "big", "speculative", "early_exit", False, True)
+    assert on[7]["visible"] is True  # the menu of drafters
+    shown = dict(zip(SPECIAL, [update["visible"] for update in on[-len(SPECIAL) :]], strict=True))
+    assert shown["exit_layer"] and shown["ensemble_weight"] and not shown["confidence"]
+    off = switch(source, Setup(), KEYS, "one", "big", "speculative", None, True, True, False)
     assert [update["visible"] for update in off[:6]] == [True] * 4 + [False, False]
+
+
+def test_the_theory_of_a_race_has_a_point_per_lane_with_its_own_figures() -> None:
+    made = racing(RacingRuns(num_steps=12))
+    run = made.page.registry.get(go(made)[-1][2].run_id)
+    assert run is not None
+    sheet = theory_of(run, 0)
+    names = ["Speculative decoding", "Prompt lookup", "Early exit"]
+    assert [row["name"] for row in sheet["lanes"]] == names
+    speedup, tokens, *_ = sheet["charts"]
+    for place, row in enumerate(sheet["lanes"], start=1):
+        metrics = run.traces[place].metrics
+        facts = {fact["key"].split("_")[-1]: fact["value"] for fact in row["facts"]}
+        assert facts["alpha"] == pytest.approx(metrics["acceptance_rate"])
+        assert facts["c"] == pytest.approx(metrics["cost_coefficient"])
+        mark = next(p for p in speedup["points"] if p["mark"] == f"at-{place}")
+        assert (mark["x"], mark["y"]) == (4, pytest.approx(metrics["measured_speedup"]))
+        mark = next(p for p in tokens["points"] if p["mark"] == f"at-{place}")
+        assert mark["y"] == pytest.approx(metrics["block_efficiency"])
+    for word in json.dumps(sheet).split('"'):
+        assert not word.startswith("sv_") or word in texts()["en"], word

@@ -93,8 +93,10 @@ def test_a_run_that_has_not_begun_has_no_trace() -> None:
 
 def test_a_shelved_trace_looks_like_its_run(page: Page) -> None:
     run = finished(page.registry)
-    shelved = shelf.shelve(page.registry, shelf.trace_of(run, 0), owner="me", name="saved")
-    texts = shelf.messages(shelved, kind="loaded", max_bytes=10**9)
+    shelved = shelf.shelve(
+        page.registry, shelf.trace_of(run, 0), owner="me", kind="loaded", name="saved"
+    )
+    texts = shelf.messages(shelved, max_bytes=10**9)
     found = [r for text in texts for r in json.loads(text)["ev"]]
     assert [r[0] for r in found] == ["open", "start", *["step"] * 12, "finish"]
     assert found[0][1]["kind"] == "loaded"
@@ -151,6 +153,6 @@ def test_ids_cannot_be_guessed() -> None:
 
 def test_a_form_reads_the_controls_in_order() -> None:
     names = (*COMMON, *SPECIAL)
-    made = form(["Hi", "big", "plain", None, True, False, *range(len(names))])
+    made = form(["Hi", "big", "plain", None, None, True, False, *range(len(names))])
     assert (made.prompt, made.chat, made.beside) == ("Hi", True, False)
     assert made.settings == {name: place for place, name in enumerate(names)}

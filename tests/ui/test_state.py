@@ -53,6 +53,41 @@ def test_every_setting_of_a_run_is_on_the_page_or_left_to_the_command_line() -> 
     assert set(COMMON) | set(SPECIAL) | left == set(SETTING_NAMES)
 
 
+def test_an_ensemble_offers_the_methods_whose_drafts_it_can_verify() -> None:
+    """Drafts are made as the drafter makes them: its settings are shown, and the weight."""
+    offer = menu(FakeRuns(), "big", "ensemble")
+    assert [card.key for card in offer.drafters] == ["speculative", "early_exit", "mtp_layers"]
+    assert offer.drafter.key == "speculative"
+    assert offer.drafts == ("small", "tiny")
+    assert offer.shown == ("gamma", "schedule", "confidence", "ensemble_weight")
+    early = menu(FakeRuns(), "big", "ensemble", "early_exit")
+    assert (early.drafter.key, early.drafts) == ("early_exit", ())
+    assert early.shown == ("gamma", "exit_layer", "ensemble_weight")
+    assert menu(FakeRuns(), "big", "ensemble", "mtp_layers").shown == (
+        "confidence", "ensemble_weight",
+    )  # fmt: skip
+    assert [card.key for card in menu(FakeRuns(), "other", "ensemble").drafters] == [
+        "early_exit", "mtp_layers",
+    ]  # fmt: skip
+    assert menu(FakeRuns(), "big", "speculative", "early_exit").drafter is None
+
+
+def test_the_drafter_of_an_ensemble_becomes_part_of_its_request() -> None:
+    settings = {"gamma": 3, "exit_layer": 2, "ensemble_weight": 0.4}
+    (made,) = form(
+        method="ensemble", drafter="early_exit", beside=False, settings=settings
+    ).requests(CARDS)
+    assert (made.drafter, made.draft) == ("early_exit", None)
+    config = made.config
+    assert (config.gamma, config.exit_layer, config.ensemble_weight) == (3, 2, 0.4)
+    (made,) = form(method="ensemble", drafter="speculative", beside=False).requests(CARDS)
+    assert (made.drafter, made.draft) == ("speculative", "tiny")
+    (made,) = form(method="speculative", drafter="early_exit", beside=False).requests(CARDS)
+    assert made.drafter is None
+    with pytest.raises(MethodError, match="no drafter 'prompt_lookup'"):
+        form(method="ensemble", drafter="prompt_lookup").requests(CARDS)
+
+
 def form(**changes: object) -> Form:
     values = {"prompt": "Hello", "target": "big", "method": "speculative", "draft": "tiny"}
     return Form(**(values | changes))

@@ -23,7 +23,7 @@ def sweeper(**options: Any) -> Sweeper:
 
 def values(method: str = "speculative", prompt: str = "Sweep") -> list[Any]:
     settings = {name: getattr(DEFAULTS, name) for name in SETTINGS}
-    return [prompt, "big", method, "small", False, True, *settings.values()]
+    return [prompt, "big", method, None, "small", False, True, *settings.values()]
 
 
 def test_a_sweep_ends_with_a_point_per_value() -> None:
