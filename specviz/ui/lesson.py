@@ -209,7 +209,7 @@ def lesson(paths: Sequence[Path]) -> str | None:
     trace, found = chosen
     run = Run(owner="", id="lesson")
     run.traces[0] = trace
-    messages = shelf.messages(run, kind="recorded", max_bytes=shelf.FIRST_PAINT_BYTES)
+    messages = shelf.messages(run, max_bytes=shelf.FIRST_PAINT_BYTES)
     told = [
         {"name": stop.name, "step": stop.step, "at": stop.at, "values": stop.values}
         for stop in stops(trace, found, slowest(paths))
