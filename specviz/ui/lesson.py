@@ -207,7 +207,7 @@ def lesson(paths: Sequence[Path]) -> str | None:
     if chosen is None:
         return None
     trace, found = chosen
-    run = Run(owner="", id="lesson")
+    run = Run(owner="", kind="recorded", id="lesson")
     run.traces[0] = trace
     messages = shelf.messages(run, max_bytes=shelf.FIRST_PAINT_BYTES)
     told = [
