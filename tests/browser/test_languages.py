@@ -21,7 +21,7 @@ TABS = ("read", "figures", "theory", "sweep", "trace", "compare")
 NAMES = set(
     "specviz Gradio PyTorch Python JSON MTP GLM Gemma SmolLM2 Instruct hub GB Qwen2 Top min max "
     "logits gram ms kB MB assistant target glm gemma tiny embedded cpu fake float32 glm4 moe "
-    "gemma3n gemma4 unified x86 PNG".split()
+    "gemma3n gemma4 unified x86 PNG Perfetto chrome tracing".split()
 )
 PAPERS = re.compile(r"(arXiv|et al\.|DeepSeek-AI)")  # citations stay as they are printed
 

@@ -27,7 +27,10 @@ from specviz.ui.status import LINES, worded
 
 LANGUAGES = {"en", "zh-CN", "pt-BR", "ru", "ko"}
 SOURCE = Path(__file__).parents[2] / "specviz"
-NAMES = "specviz Gradio DFlash PyTorch Python JSON PNG MTP GLM Gemma requirements txt hub".split()
+NAMES = {
+    *"specviz Gradio DFlash Perfetto chrome tracing PyTorch Python".split(),
+    *"JSON PNG MTP GLM Gemma requirements txt hub".split(),
+}
 SYMBOLS = "Top min max logits gram".split()  # Top-k, n-gram, as the field writes them
 
 
