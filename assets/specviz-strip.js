@@ -11,6 +11,11 @@ class SvStrip {
     this.first = 0;
     this.columns = 1;
     this.width = 0;
+    this.room = 0; // told, not asked for: a question after text was written costs a layout
+    new ResizeObserver(([entry]) => {
+      this.room = Math.round(entry.contentRect.width);
+      if (this.last) this.draw(...this.last);
+    }).observe(this.canvas);
     this.canvas.addEventListener("pointermove", (event) => this.point(event, false));
     this.canvas.addEventListener("click", (event) => this.point(event, true));
     this.canvas.addEventListener("pointerleave", () => host.leave());
@@ -27,7 +32,8 @@ class SvStrip {
   // Draw the first `shown` steps; `marked` is the step looked at, −1 for none; `scale` is common
   // to all lanes: the most tokens of a step, and the time that fills the lower part.
   draw(steps, shown, marked, scale) {
-    const width = this.canvas.clientWidth;
+    this.last = [steps, shown, marked, scale];
+    const width = this.room || this.canvas.clientWidth;
     if (!width) return;
     const ratio = window.devicePixelRatio || 1;
     const height = SV_STRIP.height;

@@ -1,7 +1,7 @@
 // The token text of one lane: boxes in blocks, so that a long run stays cheap to lay out.
 
-const SV_BLOCK_STEPS = 40; // a block ends at the next newline
-const SV_BLOCK_LIMIT = 120; // and without one at the next end of a sentence
+const SV_BLOCK_STEPS = 24; // a block ends at the next newline
+const SV_BLOCK_LIMIT = 48; // and without one at the next end of a sentence
 
 function svNode(tag, name, parent) {
   const node = document.createElement(tag);
@@ -68,11 +68,9 @@ class SvText {
 
   // Append steps that came in; the caller decides whether they are visible yet.
   add(steps, visible) {
-    const follow = this.atEnd();
     this.drop();
     for (const step of steps) this.addStep(step);
     this.show(visible ? this.spans.length : this.shown, false);
-    if (follow && visible) this.toEnd();
   }
 
   addStep(step) {
@@ -121,12 +119,10 @@ class SvText {
 
   // Drafted tokens that are being verified right now.
   wait(pending) {
-    const follow = this.atEnd();
     this.drop();
     if (!pending || !pending.x.length) return;
     this.ghost = svNode("span", "sv-step sv-ghost", this.openBlock().node);
     for (const [x, h] of pending.x) svBox({ x, h }, "drafted", this.ghost);
-    if (follow) this.toEnd();
   }
 
   drop() {

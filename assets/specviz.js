@@ -62,9 +62,7 @@ class SvViewer {
     this.formats = svFormats(this.tongue);
   }
 
-  say(key, values) {
-    return svFill(this.texts[key] || SV_TEXTS.en[key] || key, values);
-  }
+  say(key, values) { return svFill(this.texts[key] || SV_TEXTS.en[key] || key, values); }
 
   // Words of other parts of the program: titles of methods, reasons.
   said(text) { return svSaid(text, this.tongue); }
@@ -133,9 +131,12 @@ class SvViewer {
     const begin = performance.now();
     const { run } = this.feed;
     while (this.lanes.length < run.lanes.length) this.addLane(this.lanes.length);
+    // Asked once before anything is written: each question in between would cost a layout.
+    const ends = this.lanes.filter((lane) => lane.text.atEnd());
     run.lanes.forEach((data, place) => this.grow(this.lanes[place], data));
     this.begin(run);
     this.draw();
+    if (this.player.mode === "live") for (const lane of ends) lane.text.toEnd();
     this.ends(run);
     this.feed.drawn(performance.now() - begin);
   }

@@ -38,19 +38,19 @@ class Recording:
 
 
 RECORDINGS = (
-    Recording("1-speculative-story", "speculative", STORY),
-    Recording("2-early-exit-recipe", "early_exit", RECIPE),
-    Recording("3-prompt-lookup-json", "prompt_lookup", RECORD),
-    Recording("4-sampled-story", "speculative", STORY, {"temperature": 0.8, "seed": 7}),
-    Recording("5-mtp-layers-story", "mtp_layers", STORY),
-    Recording("6-mtp-drafter-recipe", "mtp_drafter", RECIPE, {"target": "target-gemma"}),
-    Recording("7-universal-story", "universal", STORY, {"gamma": 8}),
-    Recording("8-ensemble-story", "ensemble", STORY, {"temperature": 0.8, "ensemble_weight": 0.5}),
+    Recording("01-speculative-story", "speculative", STORY),
+    Recording("02-early-exit-recipe", "early_exit", RECIPE),
+    Recording("03-prompt-lookup-json", "prompt_lookup", RECORD),
+    Recording("04-sampled-story", "speculative", STORY, {"temperature": 0.8, "seed": 7}),
+    Recording("05-mtp-layers-story", "mtp_layers", STORY),
+    Recording("06-mtp-drafter-recipe", "mtp_drafter", RECIPE, {"target": "target-gemma"}),
+    Recording("07-universal-story", "universal", STORY, {"gamma": 8}),
+    Recording("08-ensemble-story", "ensemble", STORY, {"temperature": 0.8, "ensemble_weight": 0.5}),
     Recording(
-        "9-slower-than-plain",
+        "09-slower-than-plain",
         "early_exit",
         STORY,
-        {"target": "target-gemma", "exit_layer": 2, "max_new_tokens": 32},
+        {"target": "target-gemma", "exit_layer": 1, "max_new_tokens": 32},
     ),
     Recording("10-emoji-and-chinese", "speculative", FOREIGN, {"temperature": 0.8}),
 )

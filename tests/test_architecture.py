@@ -68,6 +68,7 @@ RULES = (
     Rule("specviz.render.figures", (*PURE, "specviz.render"), ("plotly",)),
     Rule("specviz.render", (*PURE, "specviz.render")),
     Rule("specviz.engine", (*BASE, "specviz.engine"), ("torch", "transformers")),
+    Rule("specviz.zoo.speed", (*BASE, "specviz.runs", "specviz.comparison", "specviz.zoo")),
     Rule(
         "specviz.zoo",
         (*BASE, "specviz.zoo"),

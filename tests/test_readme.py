@@ -9,14 +9,37 @@ import pytest
 from specviz.catalog.folders import ROOT
 from specviz.config import MethodCard
 from specviz.method_cards import read_cards
-from specviz.readme import README, method_table, with_table
+from specviz.readme import README, fresh, method_table, model_tables, with_table
 
 TEXT = README.read_text(encoding="utf-8")
 
 
-def test_the_table_of_methods_is_fresh() -> None:
-    fresh = with_table(TEXT, method_table(read_cards()))
-    assert fresh == TEXT, "stale: run python -m specviz.readme"
+def test_the_tables_are_fresh() -> None:
+    assert fresh(TEXT) == TEXT, "stale: run python -m specviz.readme"
+    for card in read_cards():
+        assert f"| `{card.key}` |" in TEXT
+
+
+def test_the_tables_of_the_models_say_what_the_report_says() -> None:
+    row = {"rate": 0.912, "tau": 4.5, "sampled_rate": 0.88, "speedup": 2.04, "identical": 5}
+    row |= {"prompts": 6, "easiest": ["code", 0.99], "hardest": ["story", 0.8]}
+    report = {
+        "loss": {"target-a": {"story": 0.31, "list": 1.5}},
+        "exact": {"target-a": {"story": 0.97}},
+        "fields": {"target-a": {"story": 0.99}},
+        "speed": {"target-a": {"speculative": row}},
+    }
+    assert model_tables(report).splitlines() == [
+        "| genre | loss a | right a |",
+        "|---|---|---|",
+        "| story | 0.310 | 0.97 (0.99) |",
+        "| list | 1.500 |  |",
+        "",
+        "| target | method | α̂ greedy | easiest | hardest | α̂ at temperature 1 | τ | speed-up "
+        "| equal to plain greedy |",
+        "|---|---|---|---|---|---|---|---|---|",
+        "| target-a | speculative | 0.91 | code 0.99 | story 0.80 | 0.88 | 4.50 | 2.04× | 5 of 6 |",
+    ]
 
 
 def test_a_lossy_method_is_marked() -> None:
@@ -27,7 +50,7 @@ def test_a_lossy_method_is_marked() -> None:
 
 def test_missing_markers_are_noticed() -> None:
     with pytest.raises(ValueError, match="the README lacks"):
-        with_table("no markers", "table")
+        with_table("no markers", "methods", "table")
 
 
 def test_the_header_is_that_of_a_space() -> None:

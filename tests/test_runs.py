@@ -118,7 +118,7 @@ def test_a_bad_prompt_is_refused_at_once(
     [
         ({"method": "nope"}, MethodError, "there is no method 'nope'"),
         ({"target": "a b"}, ModelError, "there is no model 'a b'"),
-        ({"method": "early_exit", "exit_layer": 16}, MethodError, "from 1 to 15"),
+        ({"method": "early_exit", "exit_layer": 20}, MethodError, "from 1 to 19"),
         ({"draft": "drafter-gemma"}, PairError, "not a model that can draft alone"),
         ({"target": "smollm2-135m"}, PairError, "knows none for 'smollm2-135m'"),
         ({"target": "drafter-gemma"}, MethodError, "only drafts for its own target"),

@@ -26,6 +26,9 @@ class Source(Protocol):
     def drafts(self, target_id: str, method_key: str) -> tuple[str, ...]:
         """Ids of the models that can draft."""
 
+    def vocabulary_overlap(self, target_id: str, draft_id: str) -> float | None:
+        """Share of the draft model's words that the target knows; None where it is not known."""
+
     def examples(self, target_id: str) -> tuple[Any, ...]:
         """Prompts that suit the target: title, prompt, chat."""
 

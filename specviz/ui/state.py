@@ -83,6 +83,9 @@ class Menu:
         drafters: methods whose drafts the method can verify, for an ensemble only.
         drafter: the chosen one of them, None where the method drafts itself.
         shown: settings of ``SPECIAL`` that the method obeys.
+        trained_exits: whether the target's early layers were trained to draft.
+        overlaps: per model that drafts with another vocabulary, the share (below 1) of its words
+            that the target knows.
     """
 
     target: str
@@ -94,6 +97,8 @@ class Menu:
     drafters: tuple[MethodCard, ...] = ()
     drafter: MethodCard | None = None
     shown: tuple[str, ...] = ()
+    trained_exits: bool = False
+    overlaps: tuple[tuple[str, float], ...] = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -127,17 +132,30 @@ def menu(
     method = chosen(able, method_key)
     drafters = drafters_of(able)
     drafter = pick(drafters, drafter_key) if method is not None and borrows(method) else None
+    models = drafts(source, name, drafter or method)
     return Menu(
         target=name,
         layers=int(getattr(target, "num_layers", 0) or MOST_LAYERS),
         methods=able,
         refused=tuple((c.title, str(reasons[c.key])) for c in cards if reasons.get(c.key)),
         method=method,
-        drafts=drafts(source, name, drafter or method),
+        drafts=models,
         drafters=drafters,
         drafter=drafter,
         shown=obeyed(method, drafter) if method is not None else (),
+        trained_exits=bool(getattr(target, "trained_for_early_exit", False)),
+        overlaps=overlaps(source, name, method, models),
     )
+
+
+def overlaps(
+    source: Source, target_id: str, method: MethodCard | None, models: Sequence[str]
+) -> tuple[tuple[str, float], ...]:
+    """What a method with two vocabularies should be told before it runs (see ``Menu``)."""
+    if method is None or "foreign_draft_model" not in method.needs:
+        return ()
+    found = [(model, source.vocabulary_overlap(target_id, model)) for model in models]
+    return tuple((model, share) for model, share in found if share is not None and share < 1)
 
 
 def borrows(card: MethodCard) -> bool:

@@ -107,13 +107,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
             about = words(method_words(offer, setup), elem_classes="sv-hint")
             card = method_cards(card_of(offer), elem_id="sv-card", elem_classes="sv-hint")
         race = build_race(source.cards(), offer, setup, mode=mode, go=go)
-        target = gr.Dropdown(
-            [(said(info.title), info.id) for info in source.targets()],
-            value=offer.target,
-            label=t("sv_target"),
-            allow_custom_value=setup.any_model,
-            elem_id="sv-target",
-        )
+        target = build_target(source, offer, setup)
         with gr.Column(elem_classes="sv-one") as other:
             draft = build_draft(offer, setup)
             beside = gr.Checkbox(True, label=t("sv_beside"), elem_id="sv-beside")
@@ -148,6 +142,17 @@ def build_controls(source: Source, setup: Setup) -> Controls:
         tongue=gr.Textbox("", visible=False),  # the browser fills it, see ``build.TONGUE``
         race=race,
         settings=settings,
+    )
+
+
+def build_target(source: Source, offer: Menu, setup: Setup) -> gr.Dropdown:
+    """The menu of target models."""
+    return gr.Dropdown(
+        [(said(info.title), info.id) for info in source.targets()],
+        value=offer.target,
+        label=t("sv_target"),
+        allow_custom_value=setup.any_model,
+        elem_id="sv-target",
     )
 
 

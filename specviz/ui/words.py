@@ -16,6 +16,7 @@ from specviz.ui.viewer import script
 PREFIXES = ("sv_title", "sv_tagline", "sv_hidden", "sv_refused", "sv_replay", "sv_read")
 PREFIXES += (
     "sv_trace_about",
+    "sv_hint_",
     "sv_lossless",
     "sv_lossy",
     "sv_race_about",
@@ -75,7 +76,20 @@ def method_words(menu: Menu, setup: Setup) -> list[list[Any]]:
         return [word("p", "sv_replay_only", style="sv-warn-text"), *lines]
     exact = "sv_lossless" if card.lossless else "sv_lossy"
     paper = word("p", style="sv-hint-small", text=card.paper)
-    return [word("p", f"sv_card_{card.key}_1"), paper, word("p", exact, style="sv-hint-small")]
+    lines = [word("p", f"sv_card_{card.key}_1"), paper, word("p", exact, style="sv-hint-small")]
+    return lines + warnings(menu)
+
+
+def warnings(menu: Menu) -> list[list[Any]]:
+    """What to expect of this pair of models, before it runs."""
+    lines = []
+    drafting = menu.drafter or menu.method
+    if drafting is not None and "exit_layer" in drafting.needs and not menu.trained_exits:
+        lines.append(word("p", "sv_hint_exits", style="sv-hint-small"))
+    for model, share in menu.overlaps:
+        values = {"draft": model, "n": f"{100 * share:.1f}"}
+        lines.append(word("p", "sv_hint_overlap", style="sv-hint-small", values=values))
+    return lines
 
 
 def hidden_words(menu: Menu) -> list[list[Any]]:

@@ -1,5 +1,6 @@
 """Model cards of the zoo: what each model is, what it was trained on, what it cannot do."""
 
+from collections.abc import Mapping
 from typing import Any
 
 HEADER = """---
@@ -32,7 +33,7 @@ Not for any use beyond showing how decoding methods work.
 ABOUT = {
     "target-glm": (
         "specviz target-glm",
-        "A dense GLM-4 MoE class model of 16 layers with QK-norm and three MTP layers in the same "
+        "A dense GLM-4 MoE class model of 20 layers with QK-norm and three MTP layers in a second "
         "file, trained with a loss at early exits. It serves plain, speculative, prompt-lookup, "
         "early-exit, MTP-layer, universal and ensemble decoding. `Glm4MoeForCausalLM` needs "
         "`_keys_to_ignore_on_load_unexpected` set to the numbers of the MTP layers (see "
@@ -66,25 +67,43 @@ ABOUT = {
 }
 
 
-def model_card(folder: str, report: dict[str, Any]) -> str:
-    """The README of one folder, with its figures from the evaluation report."""
+def model_card(folder: str, report: Mapping[str, Any], training: str) -> str:
+    """The README of one folder.
+
+    Args:
+        folder: name of the folder.
+        report: what the evaluation found; may be empty.
+        training: how long the model was trained, in words.
+    """
     title, about = ABOUT[folder]
-    parts = [HEADER, f"# {title}\n\n{about}\n", DATA, training_section(report, folder)]
-    parts += [figures_section(report.get("models", {}).get(folder, {})), LIMITS]
+    parts = [HEADER, f"# {title}\n\n{about}\n", DATA, training_section(training)]
+    parts += [figures_section(figures_of(folder, report)), LIMITS]
     return "\n".join(part for part in parts if part)
 
 
-def training_section(report: dict[str, Any], folder: str) -> str:
+def training_section(training: str) -> str:
     """How the model was trained."""
-    trained = report.get("training", {}).get(folder)
-    text = f" This one: {trained}." if trained else ""
     return (
-        "## Training\n\nMade by `python -m specviz.zoo.recipe` on CPU cores; every run, failures "
-        f"included, is in `specviz/zoo/LOG.md`.{text}\n"
+        "## Training\n\nMade by `python -m specviz.zoo.recipe`; every run, failures included, is "
+        f"in `specviz/zoo/LOG.md`. This one: {training}.\n"
     )
 
 
-def figures_section(figures: dict[str, Any]) -> str:
+def figures_of(folder: str, report: Mapping[str, Any]) -> dict[str, float]:
+    """What the report says of one model, by name."""
+    found: dict[str, float] = {}
+    losses = report.get("loss", {}).get(folder, {})
+    found |= {f"held-out loss, {g}, nats/token": value for g, value in losses.items()}
+    for part, words in (("exact", "right answers"), ("fields", "right parts of answers")):
+        shares = report.get(part, {}).get(folder, {})
+        found |= {f"{words}, {genre}": value for genre, value in shares.items()}
+    for name, row in report.get("speed", {}).get(folder, {}).items():
+        found[f"acceptance rate, {name}"] = row["rate"]
+        found[f"tokens per pass, {name}"] = row["tau"]
+    return found
+
+
+def figures_section(figures: Mapping[str, float]) -> str:
     """A table of the figures of one model; empty without any."""
     if not figures:
         return ""

@@ -19,6 +19,7 @@ import torch
 from specviz.zoo.corpus import GENRES, HELD_OUT_SEED, Document, documents
 from specviz.zoo.corpus.prose import prose_document
 from specviz.zoo.exactness import judge_genre
+from specviz.zoo.export import REPORT
 from specviz.zoo.exported import Exported, load_exported
 from specviz.zoo.loop import log
 from specviz.zoo.losses import genre_loss
@@ -115,13 +116,13 @@ def merge(path: Path, report: dict[str, Any]) -> None:
 
 
 def evaluate_stage(space: Workspace) -> None:
-    """Evaluate what the run exported; the report goes into the folder of the run."""
+    """Evaluate what the run exported; the report goes beside it."""
     full = space.size.name == "full"
-    sizes = Sizes(100, 50, 8) if full else Sizes(4, 2, 1)
+    sizes = Sizes(100, 100, 4) if full else Sizes(4, 2, 1)
     _, held_out_prose = prose_parts(space)
     by_genre = held_out_documents(max(sizes.loss, sizes.exact), prose=held_out_prose)
     report = evaluate(load_exported(space.output), by_genre, sizes)
-    merge(space.folder / "evaluation.json", report)
+    merge(space.output / REPORT, report)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

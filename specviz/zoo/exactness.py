@@ -12,12 +12,12 @@ from specviz.zoo.tokenizer import PAD_ID
 BATCH = 25
 EXTRA_TOKENS = 40
 MAX_TOKENS = 250
-RECORD_GENRES = ("json", "csv")
+PARTED_GENRES = ("json", "csv", "rewrite")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Share of right answers and of equal record fields; None where nothing is compared."""
+    """Share of right answers and of equal parts of them; None where nothing is compared."""
 
     rate: float | None
     fields: float | None
@@ -53,7 +53,7 @@ def judge_genre(model: Any, tokenizer: Any, docs: list[Document]) -> Judged:
     given = answers(model, tokenizer, docs)
     right = [bool(is_right(d, answer)) for d, answer in zip(docs, given, strict=True)]
     fields = None
-    if docs[0].genre in RECORD_GENRES:
+    if docs[0].genre in PARTED_GENRES:
         pairs = [right_fields(d, answer) for d, answer in zip(docs, given, strict=True)]
         fields = sum(equal for equal, _ in pairs) / sum(count for _, count in pairs)
     return Judged(sum(right) / len(right), fields)

@@ -1,7 +1,7 @@
 """Export of a finished run: bfloat16 weights, configs, tokenizers and model cards.
 
-Each model gets a folder that Transformers loads without the network. The MTP layers go into the
-file of the GLM target under the names that `MtpModel.from_pretrained` looks for.
+Each model gets a folder that Transformers loads without the network. The MTP layers of the GLM
+target are a file of their own, under the names that `MtpModel.from_pretrained` looks for.
 """
 
 import json
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -20,6 +21,7 @@ from specviz.zoo.small_stages import new_assistant, trained_drafter, trained_mtp
 from specviz.zoo.stages import target
 from specviz.zoo.workspace import Workspace
 
+REPORT = "evaluation.json"
 MAX_FILE_BYTES = 9_000_000
 MAX_ZOO_BYTES = 40_000_000
 
@@ -93,15 +95,27 @@ def export_model(space: Workspace, entry: Entry) -> Path:
     generation.assistant_confidence_threshold = 0.0
     model.save_pretrained(folder)
     if entry.folder == "target-glm":
-        tensors = dict(model.state_dict())
-        tensors.pop("lm_head.weight")
         mtp = trained_mtp(space).to("cpu", torch.bfloat16)
-        tensors |= mtp_tensors(mtp, main_layers=model.config.num_hidden_layers)
-        whole = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
-        save_file(whole, folder / "model.safetensors", metadata={"format": "pt"})
+        add_file(folder, mtp_tensors(mtp, main_layers=model.config.num_hidden_layers))
     space.tokenizer(entry.tokenizer).save_pretrained(folder)
     forget_origin(folder / "tokenizer_config.json")
     return folder
+
+
+def add_file(folder: Path, tensors: dict[str, Tensor]) -> None:
+    """Put tensors beside a saved model, as a second file with an index over both."""
+    paths = [folder / f"model-0000{part}-of-00002.safetensors" for part in (1, 2)]
+    (folder / "model.safetensors").replace(paths[0])
+    whole = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
+    save_file(whole, paths[1], metadata={"format": "pt"})
+    owner, size = {}, 0
+    for path in paths:
+        with safe_open(path, framework="pt") as opened:
+            owner |= dict.fromkeys(opened.keys(), path.name)
+        size += path.stat().st_size
+    index = {"metadata": {"total_size": size}, "weight_map": dict(sorted(owner.items()))}
+    text = json.dumps(index, indent=2) + "\n"
+    (folder / "model.safetensors.index.json").write_text(text, encoding="utf-8")
 
 
 def forget_origin(path: Path) -> None:
@@ -128,12 +142,27 @@ def check_sizes(output: Path) -> dict[str, int]:
     return sizes
 
 
+def training_of(space: Workspace, entry: Entry) -> str:
+    """Stages that made a model, with the time and tokens that their checkpoints hold."""
+    kind = entry.stage.removeprefix("grow-")
+    stages = [f"base-{kind}", entry.stage] if entry.stage.startswith("grow-") else [entry.stage]
+    if entry.folder == "target-glm":
+        stages.append("mtp")
+    told = []
+    for stage in stages:
+        state = torch.load(space.checkpoint(stage), weights_only=True, map_location="cpu")
+        minutes, millions = state["seconds"] / 60, state["tokens"] / 1e6
+        told.append(f"{stage} {minutes:.0f} minutes, {millions:.2f}M tokens")
+    return "; ".join(told)
+
+
 def export_stage(space: Workspace) -> None:
-    """Write all folders with their model cards."""
-    report_path = space.folder / "evaluation.json"
-    report = json.loads(report_path.read_text()) if report_path.exists() else {}
+    """Write all folders with their model cards; the evaluation's report lies beside them."""
+    path = space.output / REPORT
+    report = json.loads(path.read_text("utf-8")) if path.exists() else {}
     for entry in ENTRIES:
         folder = export_model(space, entry)
-        (folder / "README.md").write_text(model_card(entry.folder, report), encoding="utf-8")
+        card = model_card(entry.folder, report, training_of(space, entry))
+        (folder / "README.md").write_text(card, encoding="utf-8")
     for name, size in check_sizes(space.output).items():
         log(f"exported {name}: {size} bytes")

@@ -39,10 +39,14 @@ def names_hold(document: Document, answer: str) -> bool:
     return document.names[0] in used and allowed
 
 
+PARTS = {"csv": r"[,\n]", "json": r"\n", "rewrite": r"\s+"}
+"""Genre to what separates its parts: cells, fields, words."""
+
+
 def right_fields(document: Document, answer: str) -> tuple[int, int]:
-    """Equal fields of a record and all fields: lines for JSON, cells for CSV."""
-    pattern = r"[,\n]" if document.genre == "csv" else r"\n"
-    wanted = [cell.strip(" ,") for cell in re.split(pattern, document.answer.strip())]
-    given = [cell.strip(" ,") for cell in re.split(pattern, answer.strip())]
+    """Equal parts of an answer, place by place, and all parts of it."""
+    pattern = PARTS[document.genre]
+    wanted = [part.strip(" ,") for part in re.split(pattern, document.answer.strip())]
+    given = [part.strip(" ,") for part in re.split(pattern, answer.strip())]
     equal = sum(left == right for left, right in zip(wanted, given, strict=False))
     return equal, len(wanted)

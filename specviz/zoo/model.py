@@ -38,8 +38,8 @@ class ZooSize:
     heads: int = 4
     kv_heads: int = 2
     base_layers: int = 4
-    glm_layers: int = 16
-    gemma_layers: int = 16
+    glm_layers: int = 20
+    gemma_layers: int = 20
     mtp_layers: int = 3
     drafter_layers: int = 2
     assistant_hidden: int = 128

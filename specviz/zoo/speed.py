@@ -1,104 +1,113 @@
-"""Speed of an installed zoo with our own engine: acceptance, tokens per pass, speed-up, identity.
+"""Every method on the installed zoo with our own engine: acceptance, tokens per pass, speed-up.
 
-`python -m specviz.zoo.speed --report speed.json` runs `python -m specviz compare` once per prompt,
-in a process of its own, so this package imports nothing of the engine. Figures are medians over the
-prompts of a genre; speed-ups are only worth something on an otherwise idle machine.
+`python -m specviz.zoo.speed --report assets/models/evaluation.json` compares each method with plain
+decoding, interleaved, on held-out prompts, and runs it once more at temperature 1. Rates are pooled
+over all prompts; speed-ups are medians and only worth something on an otherwise idle machine.
 """
 
 import argparse
 import json
-import subprocess
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from specviz import comparison, runs
+from specviz.config import RunRequest
 from specviz.zoo.corpus import documents
 from specviz.zoo.loop import log
 
 SPEED_SEED = 9000
-GENRES = ("story", "rewrite", "json", "reading", "code")
-LOOKUP_GENRES = ("rewrite", "json")
+GENRES = ("story", "rewrite", "json", "reading", "recipe", "code")
+LOOKUP_GENRES = ("rewrite",)
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One method on one target with its options for `compare`."""
+    """One method on one target with its options."""
 
     name: str
     target: str
     method: str
-    options: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def genres(self) -> tuple[str, ...]:
+        """Where the method is at home: all of them, but copies for prompt lookup."""
+        return LOOKUP_GENRES if self.method == "prompt_lookup" else GENRES
 
 
-LANES = (
-    Lane("speculative", "target-glm", "speculative"),
-    Lane("speculative, tiny", "target-glm", "speculative", ("--draft", "assistant-tiny")),
-    Lane("prompt lookup", "target-glm", "prompt_lookup"),
-    Lane("early exit 2", "target-glm", "early_exit", ("--exit-layer", "2")),
-    Lane("early exit 4", "target-glm", "early_exit", ("--exit-layer", "4")),
-    Lane("mtp layers", "target-glm", "mtp_layers"),
-    Lane("universal", "target-glm", "universal"),
-    Lane("ensemble", "target-glm", "ensemble"),
-    Lane("speculative", "target-gemma", "speculative"),
-    Lane("early exit 4", "target-gemma", "early_exit", ("--exit-layer", "4")),
-    Lane("mtp drafter", "target-gemma", "mtp_drafter"),
-)
+def lanes() -> list[Lane]:
+    """Every method that an embedded target serves, and two that teach by being worse."""
+    found = []
+    for target in ("target-glm", "target-gemma"):
+        found += [
+            Lane("speculative", target, "speculative"),
+            Lane("speculative, assistant-tiny", target, "speculative", {"draft": "assistant-tiny"}),
+            Lane("prompt lookup, rewrites", target, "prompt_lookup"),
+            Lane("early exit 2", target, "early_exit", {"exit_layer": 2}),
+            Lane("early exit 4", target, "early_exit", {"exit_layer": 4}),
+            Lane("universal", target, "universal"),
+            Lane("ensemble", target, "ensemble"),
+        ]
+    found.insert(5, Lane("MTP layers", "target-glm", "mtp_layers"))
+    return [*found, Lane("MTP drafter", "target-gemma", "mtp_drafter")]
 
 
-def compare(lane: Lane, prompt: str, *, new_tokens: int, models: Path) -> dict[str, Any]:
-    """The row of the lane's method in `specviz compare --json`; {} when it is refused."""
-    options = [str(models / o) if o.startswith("assistant") else o for o in lane.options]
-    command = [sys.executable, "-m", "specviz", "compare", lane.method, "--json", "--quiet"]
-    command += ["--target", lane.target, "--prompt", prompt, "--repeats", "3"]
-    command += ["--max-new-tokens", str(new_tokens), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        log(f"{lane.target} {lane.name}: {done.stderr.strip()[-300:]}")
-        return {}
-    rows = json.loads(done.stdout)["methods"]
-    return next((row for row in rows if row["method"] == lane.method), {})
+def pooled(metrics: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Acceptance rate and tokens per pass over several runs together."""
+    rows = list(metrics)
+    total = {
+        name: sum(row[name] for row in rows)
+        for name in ("num_accepted", "num_judged", "num_tokens", "num_target_forwards")
+    }
+    return {
+        "rate": round(total["num_accepted"] / max(total["num_judged"], 1), 3),
+        "tau": round(total["num_tokens"] / total["num_target_forwards"], 2),
+    }
 
 
-def figures(rows: list[dict[str, Any]]) -> dict[str, float | int]:
-    """Medians over prompts, and how many texts equal plain greedy."""
-    found: dict[str, float | int] = {"prompts": len(rows)}
-    for key in ("acceptance_rate", "block_efficiency"):
-        values = [row[key] for row in rows if row.get(key) is not None]
-        if values:
-            found[key] = round(median(values), 3)
-    speeds = [row["speedup"]["median"] for row in rows if row.get("speedup")]
-    if speeds:
-        found["speedup"] = round(median(speeds), 2)
-    found["identical"] = sum(bool(row.get("identical")) for row in rows)
-    return found
-
-
-def measure(*, prompts: int, new_tokens: int, models: Path) -> dict[str, dict[str, Any]]:
-    """Figures of every lane over some prompts of every genre."""
-    report: dict[str, dict[str, Any]] = {}
-    for lane in LANES:
-        genres = LOOKUP_GENRES if lane.method == "prompt_lookup" else GENRES
-        asked = [d.prompt for genre in genres for d in documents(SPEED_SEED, prompts, genre=genre)]
-        rows = [compare(lane, p, new_tokens=new_tokens, models=models) for p in asked]
-        key = f"{lane.target}: {lane.name}"
-        report[key] = figures([row for row in rows if row])
-        log(f"{key} {report[key]}")
-    return report
+def figures(lane: Lane, *, prompts: int, new_tokens: int) -> dict[str, Any]:
+    """What one lane reaches, over some prompts of each of its genres."""
+    greedy: dict[str, list[Mapping[str, Any]]] = {}
+    speeds, identical, sampled = [], 0, []
+    for genre in lane.genres:
+        for document in documents(SPEED_SEED, prompts, genre=genre):
+            options = {"target": lane.target, "max_new_tokens": new_tokens, **lane.options}
+            row = comparison.compare([lane.method], document.prompt, repeats=3, **options).rows[-1]
+            greedy.setdefault(genre, []).append(row.trace.metrics)
+            speeds.append(row.speedup.median)
+            identical += row.verdict == "identical"
+            request = RunRequest.of(lane.method, document.prompt, temperature=1.0, **options)
+            sampled.append(runs.run(request).metrics)
+    every = [metrics for rows in greedy.values() for metrics in rows]
+    by_genre = {genre: pooled(rows)["rate"] for genre, rows in greedy.items()}
+    return {
+        "prompts": len(every),
+        **pooled(every),
+        "sampled_rate": pooled(sampled)["rate"],
+        "easiest": max(by_genre.items(), key=lambda item: item[1]),
+        "hardest": min(by_genre.items(), key=lambda item: item[1]),
+        "speedup": round(median(speeds), 2),
+        "identical": identical,
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and write the report."""
+    """Measure and write the figures into the report."""
     parser = argparse.ArgumentParser(prog="specviz.zoo.speed", description=__doc__)
-    parser.add_argument("--report", type=Path, default=Path("speed.json"))
-    parser.add_argument("--models", type=Path, default=Path("assets/models"))
+    parser.add_argument("--report", type=Path, default=Path("evaluation.json"))
     parser.add_argument("--prompts", type=int, default=2, help="per genre")
-    parser.add_argument("--new-tokens", type=int, default=64)
+    parser.add_argument("--new-tokens", type=int, default=96)
     options = parser.parse_args(arguments)
-    report = measure(prompts=options.prompts, new_tokens=options.new_tokens, models=options.models)
-    options.report.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    found: dict[str, dict[str, Any]] = {}
+    for lane in lanes():
+        row = figures(lane, prompts=options.prompts, new_tokens=options.new_tokens)
+        found.setdefault(lane.target, {})[lane.name] = row
+        log(f"{lane.target}: {lane.name} {row}")
+    report = json.loads(options.report.read_text("utf-8")) if options.report.exists() else {}
+    options.report.write_text(json.dumps(report | {"speed": found}, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

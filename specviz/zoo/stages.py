@@ -25,7 +25,7 @@ NUM_TOKENIZER_DOCUMENTS = 8000
 PROSE_SEED = 7
 NUM_HELD_OUT_PROSE = 100
 BASE_EXIT_WEIGHT = 0.2
-GROWTH_RATE = 1e-3
+GROWTH_RATE = 5e-4
 
 
 def prose_parts(space: Workspace) -> tuple[list[str], list[str]]:

@@ -150,6 +150,18 @@ def test_u12_the_confidence_gate_is_what_it_says(target, confidence, expected):
     assert {step.confidence for step in steps} == {confidence}
 
 
+def test_u12_a_low_gate_is_not_a_hidden_one(target):
+    """Sampled drafts of an assistant whose q lies near 1/64: gates of 0 and 0.001 stop nothing."""
+    unsure = LanguageModel(fakes.tiny_llama(seed=3, std=0.05))
+    for confidence, expected in ((0.0, {3}), (0.001, {3}), (0.4, {1})):
+        config = DecodeConfig(
+            max_new_tokens=20, gamma=3, confidence=confidence, temperature=1.0, seed=5
+        )
+        parts = Parts(target, config, draft=unsure)
+        steps = fakes.steps(fakes.run_method("speculative", parts, PROMPT))
+        assert {len(step.proposed) for step in steps[:-3]} == expected
+
+
 @pytest.mark.parametrize("temperature", [0.001, 1.0])
 def test_u14_a_copy_of_the_target_is_always_accepted(target, target_module, temperature):
     config = DecodeConfig(max_new_tokens=60, temperature=temperature)

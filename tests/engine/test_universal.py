@@ -67,8 +67,9 @@ def byte_tokenizer(texts, size, *, alphabet=None, start=None) -> PreTrainedToken
 
 
 TARGET_TOKENS = byte_tokenizer(TARGET_TEXTS, 304)
-DRAFT_TOKENS = byte_tokenizer(DRAFT_TEXTS, 300)
+DRAFT_TOKENS = byte_tokenizer(DRAFT_TEXTS, 280)
 VOCABULARY = VocabularyMap.of(TARGET_TOKENS, DRAFT_TOKENS)
+assert len(TARGET_TOKENS) > len(DRAFT_TOKENS) == 280
 
 
 def target_model(**options):

@@ -140,6 +140,9 @@ class FakeRuns:
     def drafts(self, target_id: str, method_key: str) -> tuple[str, ...]:
         return ("small", "tiny") if method_key == "speculative" else ()
 
+    def vocabulary_overlap(self, target_id: str, draft_id: str) -> float | None:
+        return 0.6254 if draft_id == "small" else None
+
     def examples(self, target_id: str) -> tuple[Example, ...]:
         return (
             Example("Story", f"Tell {target_id} a story."),

@@ -13,7 +13,7 @@ from specviz.ui.lesson import STOPS, choose, in_order, lesson, slowest
 from tests.ui.fake_runs import FakeRuns, request
 
 TRACES = sorted((Path(__file__).parents[2] / "assets" / "traces").glob("*.json"))
-SAMPLED = next(path for path in TRACES if path.stem == "4-sampled-story")
+SAMPLED = next(path for path in TRACES if path.stem == "04-sampled-story")
 
 
 def raw(path: Path) -> Any:
@@ -94,8 +94,8 @@ def test_runs_that_do_not_show_everything_are_passed_over(tmp_path: Path) -> Non
     broken, alone = tmp_path / "0.json", tmp_path / "1.json"
     broken.write_text("{}", "utf-8")
     Trace.from_events(FakeRuns(num_steps=30).stream(request())).save(alone)
-    greedy = next(path for path in TRACES if path.stem == "1-speculative-story")
-    mixed = next(path for path in TRACES if path.stem == "8-ensemble-story")
+    greedy = next(path for path in TRACES if path.stem == "01-speculative-story")
+    mixed = next(path for path in TRACES if path.stem == "08-ensemble-story")
     assert choose([]) is None
     assert lesson([broken, alone, greedy, mixed]) is None
     chosen = choose([broken, alone, greedy, mixed, SAMPLED])

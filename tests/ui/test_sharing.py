@@ -132,8 +132,8 @@ def test_the_page_answers_with_files_and_a_link_or_the_reason_why_not() -> None:
 
 def test_totals_of_the_recorded_plain_run_are_those_of_the_trace() -> None:
     folder = Path(__file__).parents[2] / "assets" / "traces"
-    trace = Trace.load(folder / "1-speculative-story.json")
-    run = shelf.shelve(Registry(), trace, owner="", name="1-speculative-story")
+    trace = Trace.load(folder / "01-speculative-story.json")
+    run = shelf.shelve(Registry(), trace, owner="", name="01-speculative-story")
     records = json.loads(shelf.messages(run, max_bytes=10**9)[0])["ev"]
     (compare,) = (record[2] for record in records if record[0] == "compare")
     beside = trace.document["baseline"]

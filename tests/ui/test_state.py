@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from specviz import runs
 from specviz.config import SETTING_NAMES
 from specviz.errors import MethodError, ModelError, SettingError
 from specviz.ui.state import COMMON, SPECIAL, Form, Session, clean, lanes, menu
+from specviz.ui.words import warnings
 from tests.ui.fake_runs import CARDS, FakeRuns
 
 LANGUAGES = Path(__file__).parents[2] / "specviz" / "ui" / "i18n"
@@ -51,6 +53,24 @@ def test_a_target_outside_the_catalogue_is_kept_only_where_it_may_be_named() -> 
 def test_every_setting_of_a_run_is_on_the_page_or_left_to_the_command_line() -> None:
     left = {"no_repeat_ngram_size", "min_new_tokens", "bad_words_ids"}
     assert set(COMMON) | set(SPECIAL) | left == set(SETTING_NAMES)
+
+
+def test_what_to_expect_of_a_pair_is_said_before_it_runs() -> None:
+    """Public cases U20 and U23, on the models that come with the project."""
+    offer = menu(runs, "target-glm", "universal")
+    words = []
+    for model in ("target-glm", "assistant-other-tokenizer"):
+        path = Path(__file__).parents[2] / "assets" / "models" / model / "tokenizer.json"
+        words.append(set(json.loads(path.read_text("utf-8"))["model"]["vocab"]))
+    known, draft = words
+    expected = f"{100 * len(known & draft) / len(draft):.1f}"
+    ((_, _, key, values, _, _),) = warnings(offer)
+    assert key == "sv_hint_overlap"
+    assert values == {"draft": "assistant-other-tokenizer", "n": expected}
+    assert warnings(menu(runs, "target-glm", "early_exit")) == []
+    assert warnings(menu(runs, "target-glm", "speculative")) == []
+    ((_, _, key, *_),) = warnings(menu(FakeRuns(), "big", "early_exit"))
+    assert key == "sv_hint_exits"
 
 
 def test_an_ensemble_offers_the_methods_whose_drafts_it_can_verify() -> None:

@@ -1,6 +1,6 @@
 """Answers are judged by what was asked of them."""
 
-from specviz.zoo.corpus import Check, Document
+from specviz.zoo.corpus import Check, Document, documents
 from specviz.zoo.judge import is_right, names_hold, right_fields
 
 
@@ -35,3 +35,13 @@ def test_names_drift_is_found():
 def test_fields_are_counted_one_by_one():
     document = Document("csv", "CSV:", "\nname,age\nMia,30", Check.WHOLE)
     assert right_fields(document, "name,age\nMia,31") == (3, 4)
+    record = Document("json", "JSON:", '\n{\n  "name": "Mia",\n  "age": 30\n}', Check.WHOLE)
+    assert right_fields(record, '{\n  "name": "Mia",\n  "age": 31\n}') == (3, 4)
+    text = Document("rewrite", "New text:", " Mia had a coin.", Check.WHOLE)
+    assert right_fields(text, " Mia had a red coin.") == (3, 4)
+
+
+def test_a_fact_is_judged_by_its_own_line():
+    document = next(documents(5, 1, genre="fact"))
+    assert is_right(document, document.answer + "\nQ: What is the capital of Peru?\nA: Lima.")
+    assert not is_right(document, " Something else.")

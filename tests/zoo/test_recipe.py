@@ -26,7 +26,7 @@ def test_recipe_makes_a_whole_zoo(tmp_path):
     plain = glm.generate(ids, do_sample=False, max_new_tokens=8)
     drafted = glm.generate(ids, do_sample=False, max_new_tokens=8, use_mtp=True)
     assert torch.equal(plain, drafted)
-    report = json.loads((run / "evaluation.json").read_text())
+    report = json.loads((output / "evaluation.json").read_text())
     assert set(report["rates"]) == {"target-glm", "target-gemma"}
 
 

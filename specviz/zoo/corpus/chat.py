@@ -33,15 +33,18 @@ def render(turns: list[tuple[str, str]]) -> str:
 
 
 def fact(rng: random.Random) -> Document:
-    """Two or three facts, plain or as chat; the last one is to be answered."""
+    """Two or three facts, plain or as chat; the last one is to be answered.
+
+    Only the first line counts: whether a third question follows was a throw of a coin.
+    """
     turns = rng.sample(ALL_FACTS, rng.randint(2, 3))
     if rng.random() < 0.5:
         text = render(turns)
         head, tail = text.rsplit("Assistant:", 1)
-        return Document("fact", head + "Assistant:", tail, Check.WHOLE)
+        return Document("fact", head + "Assistant:", tail, Check.FIRST_LINE)
     text = "\n".join(f"Q: {question}\nA: {answer}" for question, answer in turns)
     head, tail = text.rsplit("A:", 1)
-    return Document("fact", head + "A:", tail, Check.WHOLE)
+    return Document("fact", head + "A:", tail, Check.FIRST_LINE)
 
 
 def small_talk(rng: random.Random) -> tuple[str, str]:
