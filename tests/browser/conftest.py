@@ -23,7 +23,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-SAMPLED = Path(__file__).parents[2] / "assets" / "traces" / "4-sampled-story.json"
+SAMPLED = Path(__file__).parents[2] / "assets" / "traces" / "04-sampled-story.json"
 PLACES = ("chromium", "chromium-browser", "google-chrome")
 
 

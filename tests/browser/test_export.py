@@ -18,7 +18,7 @@ from tests.export.evil import PAYLOADS, extremes, script_everywhere, wrong_types
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("default")]
 
-SAMPLED = ASSETS / "traces" / "4-sampled-story.json"
+SAMPLED = ASSETS / "traces" / "04-sampled-story.json"
 PLACE = ".sv-place"
 HIDDEN = "\u202e\u2066\x1b\x07\x00\u200b\ufeff\u2028\ud800\udc00"
 Opener = Callable[..., Any]
