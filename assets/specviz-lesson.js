@@ -22,7 +22,7 @@ class SvLesson {
       event.stopPropagation(); // a click beside a token would let go of the one that is kept
       this.start();
     });
-    viewer.figures.head.querySelector(".sv-headline").appendChild(this.opener);
+    viewer.share.box.prepend(this.opener);
     new MutationObserver(() => this.words())
       .observe(document.documentElement, { attributes: true, attributeFilter: ["lang"] });
     new MutationObserver(() => this.ready())
