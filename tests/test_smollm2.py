@@ -1,4 +1,7 @@
-"""A real chat model from a wheel, offline: loads, and every method gives what generate() gives."""
+"""A real chat model from a wheel, offline: loads, and every method gives what generate() gives.
+
+``SPECVIZ_PROMPTS=20`` takes twenty prompts instead of three.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ from importlib.util import find_spec
 
 import pytest
 
+from tests import prompts
+
 pytestmark = pytest.mark.real_model
-PROMPTS = (
+PROMPTS = [
     ("Explain in one sentence why the sky is blue.", True),
     ("Repeat after me: the quick brown fox jumps over the lazy dog.", True),
     ("def fibonacci(n):", False),
-)
+]
+NUM_PROMPTS = int(os.environ.get("SPECVIZ_PROMPTS", len(PROMPTS)))
+PROMPTS += [(prompt, False) for prompt in prompts.PROMPTS[: max(0, NUM_PROMPTS - len(PROMPTS))]]
 
 
 @pytest.fixture(scope="module", autouse=True)
