@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from specviz.cli_run import add_run_options, request_of
+from specviz.cli_run import add_run_options, check_writable, request_of
 from specviz.cli_stop import interruptible
 from specviz.comparison import Comparison, compare_stream, comparison_text, lanes_of
 from specviz.comparison.race import DEFAULT_REPEATS, check_any
@@ -44,16 +44,16 @@ def _compare(options: argparse.Namespace) -> int:
         options.stdin = "-"
     request = request_of(options, "plain")
     lanes = lanes_of([replace(request, method=method) for method in options.methods])
-    if options.trace and not Path(options.trace).resolve().parent.is_dir():
-        raise SettingError(f"traces cannot be written to {options.trace!r}; name a file")
+    if options.trace is not None:
+        check_writable(options.trace)
     tell = _teller(show=not options.quiet and sys.stderr.isatty())
-    with interruptible() as stop:
+    with interruptible(tell=not options.quiet) as stop:
         ticks = compare_stream(lanes, repeats=options.repeats, stop=stop, status=tell)
         comparison = Comparison.of(lanes, ticks)
     tell("")
     if not stop.is_set():
         check_any(comparison)
-    if options.trace:
+    if options.trace is not None:
         _save(comparison, Path(options.trace))
     if options.json:
         print(json.dumps(comparison.to_dict(), indent=2))

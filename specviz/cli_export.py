@@ -36,9 +36,17 @@ def _export(options: argparse.Namespace) -> int:
         raise SettingError(f"name what to write: {flags}; see: python -m specviz export --help")
     trace = Trace.load(options.trace)
     check(trace)
+    told = sys.stderr if "-" in wanted.values() else sys.stdout
     for name, path in wanted.items():
-        _write(FORMS[name][0](trace), path)
+        text = FORMS[name][0](trace)
+        _write(text, path)
+        if path != "-":
+            print(f"wrote {path} ({_size(len(text.encode()))})", file=told)
     return DONE
+
+
+def _size(num_bytes: int) -> str:
+    return f"{num_bytes / 1e3:.1f} kB" if num_bytes < 1e6 else f"{num_bytes / 1e6:.1f} MB"
 
 
 def _write(text: str, path: str) -> None:

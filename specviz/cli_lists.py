@@ -10,6 +10,7 @@ from typing import Any
 from specviz import runs
 
 DONE = 0
+UNKNOWN = "known once fetched"
 
 
 def add_methods(commands: Any) -> None:
@@ -38,7 +39,7 @@ def _methods(options: argparse.Namespace) -> int:
             "provides_probs": card.provides_probs,
             "needs": sorted(card.needs),
             "settings": list(card.settings),
-            "models": [model.id for model in models if card.key in model.methods],
+            "models": [model.id for model in models if card.key in (model.methods or ())],
         }
         for card in runs.cards()
     ]
@@ -67,7 +68,7 @@ def _models(options: argparse.Namespace) -> int:
             "bytes": model.num_bytes or None,
             "dtype": model.dtype or None,
             "layers": model.num_layers or None,
-            "methods": list(model.methods),
+            "methods": None if model.methods is None else list(model.methods),
             "note": model.note,
             "default": model.default,
         }
@@ -80,7 +81,7 @@ def _models(options: argparse.Namespace) -> int:
     for row in rows:
         millions = f"{row['parameters'] / 1e6:.2f} M" if row["parameters"] else "-"
         size = f"{row['bytes'] / 1e6:.1f}" if row["bytes"] else "-"
-        serves = ", ".join(row["methods"]) or "-"
+        serves = UNKNOWN if row["methods"] is None else ", ".join(row["methods"]) or "-"
         fixed = (row["id"], row["source"], row["role"], millions, size)
         lines.append((*fixed, row["dtype"] or "-", row["licence"], serves))
     print(table(lines))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from specviz import plans
 from specviz.cli_stop import interruptible
 from specviz.config import SCHEDULES, DecodeConfig, RunRequest
 from specviz.errors import PromptError, SettingError
@@ -86,7 +87,7 @@ def request_of(options: argparse.Namespace, method: str) -> RunRequest:
     if options.stop:
         chosen["stop"] = tuple(options.stop)
     fixed = {name: getattr(options, name) for name in ("chat", "device", "dtype")}
-    return RunRequest.of(method, _prompt(options), **fixed, **chosen)
+    return plans.request_of(method, _prompt(options), **fixed, **chosen)
 
 
 def add_replay(commands: Any) -> None:
@@ -101,10 +102,10 @@ def _run(options: argparse.Namespace) -> int:
     from specviz import runs
 
     request = request_of(options, options.method)
-    if options.trace:
-        _check_writable(Path(options.trace))
+    if options.trace is not None:
+        check_writable(options.trace)
     printer = _Printer(show=not options.json, color=_color(), quiet=options.quiet)
-    with interruptible() as stop:
+    with interruptible(tell=not options.quiet) as stop:
         trace: Trace | None
         if options.baseline:
             trace = runs.run(request, baseline=True, stop=stop, status=printer.status)
@@ -113,7 +114,7 @@ def _run(options: argparse.Namespace) -> int:
         else:
             trace = _record(runs.stream(request, stop=stop, status=printer.status), printer)
     printer.end()
-    if trace is not None and options.trace:
+    if trace is not None and options.trace is not None:
         _save(trace, options.trace)
     if trace is not None and options.json:
         sys.stdout.write(trace.dumps())
@@ -240,15 +241,21 @@ def _prompt(options: argparse.Namespace) -> str:
     return text.removesuffix("\n")
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(name: str) -> None:
+    """Refuse, before anything runs, a file that cannot be written.
+
+    Raises:
+        SettingError: it names no file, or one in a folder that cannot be written to.
+    """
     try:
+        path = Path(name)
         folder = path.resolve().parent
         good = not path.is_dir() and folder.is_dir()
         good = good and os.access(path if path.exists() else folder, os.W_OK)
     except (OSError, ValueError):  # what no file can be called
         good = False
     if not good:
-        raise SettingError(f"the trace cannot be written to {str(path)!r}; name a file")
+        raise SettingError(f"the trace cannot be written to {name!r}; name a file")
 
 
 def _save(trace: Trace, path: str) -> None:

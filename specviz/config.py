@@ -18,6 +18,7 @@ MIN_GAMMA, MAX_GAMMA = 1, 16
 MAX_NEW_TOKENS = 4096
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-6, 100.0  # below it, logits / temperature overflow float32
 MAX_NGRAM = 16
+MAX_EXIT_LAYER = 1000
 MAX_STOPS = 16
 SCHEDULES = ("constant", "heuristic", "auto")
 
@@ -103,7 +104,7 @@ class DecodeConfig:
         choice("schedule", self.schedule, SCHEDULES)
         real("confidence", self.confidence, 0.0, 1.0)
         if self.exit_layer is not None:
-            whole("exit_layer", self.exit_layer, 1, 1000)
+            whole("exit_layer", self.exit_layer, 1, MAX_EXIT_LAYER)
         whole("ngram", self.ngram, 1, MAX_NGRAM)
         real("ensemble_weight", self.ensemble_weight, 0.0, 1.0, open_ends=True)
         real("temperature", self.temperature, 0.0, MAX_TEMPERATURE)
@@ -128,6 +129,7 @@ class DecodeConfig:
 
 
 SETTING_NAMES = tuple(f.name for f in fields(DecodeConfig))
+_NAMED = {"target": "model", "draft": "model", "drafter": "method"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,9 @@ class RunRequest:
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
         dtype: ``auto``, ``float32``, ``bfloat16``, ``float16``, ``float64``.
         config: the settings.
+
+    Raises:
+        SettingError: a model or a drafter is named by an empty text.
     """
 
     method: str
@@ -155,6 +160,13 @@ class RunRequest:
     device: str = "auto"
     dtype: str = "auto"
     config: DecodeConfig = field(default_factory=DecodeConfig)
+
+    def __post_init__(self) -> None:
+        for name, kind in _NAMED.items():
+            value = getattr(self, name)
+            if isinstance(value, str) and not value.strip():
+                allowed = f"the name of a {kind}"
+                raise SettingError(_sentence(name, value, allowed, "leave it out for the default"))
 
     @classmethod
     def of(cls, method: str, prompt: str, **options: Any) -> RunRequest:

@@ -13,7 +13,7 @@ from typing import Any
 from specviz.catalog.entries import DEFAULT_TARGET, PAIRS
 from specviz.catalog.locate import Place, locate
 from specviz.catalog.pairing import DRAFT_NEEDS, check_draft, check_exit_layer, check_target
-from specviz.config import MethodCard, RunRequest, settings_of
+from specviz.config import MAX_EXIT_LAYER, MethodCard, RunRequest, settings_of
 from specviz.errors import MethodError, PairError, PromptError, SettingError
 from specviz.method_cards import find_card
 
@@ -52,7 +52,7 @@ def make_plan(request: RunRequest) -> Plan:
         )
     card = find_card(request.method)
     check_prompt(request.prompt)
-    target = locate(request.target or DEFAULT_TARGET)
+    target = locate(DEFAULT_TARGET if request.target is None else request.target)
     drafting = _drafting_card(card, request, target)
     check_target(drafting, target.id, target.facts)
     draft_id = _draft_id(drafting, target, request.draft)
@@ -68,6 +68,20 @@ def make_plan(request: RunRequest) -> Plan:
         config=config,
     )
     return recheck(Plan(card, drafting, request, target, draft))
+
+
+def request_of(method: str, prompt: str, **options: Any) -> RunRequest:
+    """``RunRequest.of``; an exit that no model has is refused with the range of this target.
+
+    Raises:
+        SpecvizError: an option is unknown or its value is not allowed.
+    """
+    exit_layer = options.get("exit_layer")
+    if type(exit_layer) is int and not 1 <= exit_layer <= MAX_EXIT_LAYER:
+        target = locate(options.get("target") or DEFAULT_TARGET)
+        if target.facts is not None:
+            check_exit_layer(exit_layer, target.id, target.facts.num_layers)
+    return RunRequest.of(method, prompt, **options)
 
 
 def recheck(plan: Plan) -> Plan:

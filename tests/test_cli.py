@@ -17,10 +17,12 @@ from typing import Any
 
 import pytest
 
+import specviz
 from specviz import runs
 from specviz.catalog.folders import ROOT
 from specviz.cli import main, parser
 from specviz.config import SETTING_NAMES, DecodeConfig
+from specviz.errors import SettingError
 from specviz.trace import Trace, check
 
 STORY = "Write a story about a brave fox named Lila."
@@ -138,8 +140,17 @@ REFUSALS = [
     (["run", "plain", "--prompt", "x", "--temperature", "9" * 400], "temperature must be"),
     (["run", "plain", "--prompt", "x", "--top-p", "0"], "top_p must be above 0"),
     (["run", "plain", "--prompt", "x", "--schedule", "odd"], "schedule must be one of"),
-    (["run", "early_exit", "--prompt", "x", "--exit-layer", "0"], "exit_layer must be"),
-    (["run", "early_exit", "--prompt", "x", "--exit-layer", "99"], "exit_layer must be"),
+    (["run", "early_exit", "--prompt", "x", "--exit-layer", "0"], "from 1 to 19 for 'target-glm'"),
+    (["run", "early_exit", "--prompt", "x", "--exit-layer", "9999"], "1 to 19 for 'target-glm'"),
+    (["run", "early_exit", "--prompt", "x", "--exit-layer", "99"], "1 to 19 for 'target-glm'"),
+    (["compare", "early_exit", "--prompt", "x", "--exit-layer", "0"], "1 to 19 for 'target-glm'"),
+    (["run", "plain", "--prompt", "x", "--exit-layer", "0", "--target", "a/b"], "from 1 to 1000"),
+    (["run", "plain", "--prompt", "x", "--target", ""], "target must be the name of a model"),
+    (["run", "plain", "--prompt", "x", "--draft", ""], "draft must be the name of a model"),
+    (["run", "ensemble", "--prompt", "x", "--drafter", " "], "drafter must be the name of a meth"),
+    (["compare", "speculative", "--prompt", "x", "--draft", ""], "draft must be the name of a m"),
+    (["run", "plain", "--prompt", "x", "--trace", ""], "trace cannot be written to ''; name a f"),
+    (["compare", "plain", "--prompt", "x", "--trace", ""], "trace cannot be written to ''"),
     (["run", "plain", "--prompt", "x", "--target", "a b"], "there is no model 'a b'"),
     (["run", "plain", "--prompt", "x", "--target", "/" + "x" * 300], "there is no model '/xxx"),
     (["run", "plain", "--prompt", "x", "--target", "~no-such-user/x"], "there is no model '~no"),
@@ -312,6 +323,25 @@ def test_models_lists_the_catalogue_with_paths_that_exist(
     assert "target-glm" in capsys.readouterr().out
 
 
+def test_methods_of_a_model_that_was_not_fetched_are_not_guessed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("specviz.catalog.locate._in_hub_cache", lambda hub_id: None)
+    assert main(["models", "--json"]) == 0
+    rows = {row["id"]: row["methods"] for row in json.loads(capsys.readouterr().out)}
+    assert rows["Qwen/Qwen2.5-1.5B-Instruct"] is None
+    assert "mtp_layers" in rows["target-glm"]
+    assert main(["models"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    qwen = next(line for line in lines if line.startswith("Qwen/Qwen2.5-1.5B"))
+    assert qwen.endswith("known once fetched")
+
+
+def test_compare_wants_a_list() -> None:
+    with pytest.raises(SettingError, match="must be a list of keys, got the text 'speculative'"):
+        specviz.compare("speculative", STORY)
+
+
 def test_no_command_is_serve(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[dict[str, Any]] = []
     from specviz.ui import build
@@ -406,6 +436,20 @@ def test_interrupt_ends_the_run_and_still_writes_the_trace(tmp_path: Path) -> No
     check(trace)
     assert trace.document["output"]["finish_reason"] == "cancelled"
     assert 0 < len(trace.output_ids) < 900
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_the_first_interrupt_is_answered_at_once() -> None:
+    code = (
+        "import signal, sys\n"
+        "from specviz.cli_stop import interruptible\n"
+        "with interruptible(tell=True) as stop:\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
+        "    sys.exit(0 if stop.is_set() else 1)\n"
+    )
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.strip() == "specviz: stopping …; press Ctrl-C again to end at once"
 
 
 def _request() -> Any:

@@ -32,7 +32,8 @@ class ModelInfo:
         dtype: of the stored weights.
         exit_layer: early-exit layer to start with, None = a quarter of the layers.
         trained_for_early_exit: False = early exit works but rarely pays.
-        methods: keys of the methods that it can serve, as target or by drafting.
+        methods: keys of the methods that it can serve, as target or by drafting; None while its
+            files are not here, because only they tell.
         default: whether it is the target when none is named.
     """
 
@@ -51,7 +52,7 @@ class ModelInfo:
     max_positions: int = 0
     exit_layer: int | None = None
     trained_for_early_exit: bool = False
-    methods: tuple[str, ...] = ()
+    methods: tuple[str, ...] | None = None
     default: bool = False
 
 
@@ -124,7 +125,7 @@ def _info(entry: ModelEntry, cards: tuple[MethodCard, ...]) -> ModelInfo:
         max_positions=facts.max_positions if facts else 0,
         exit_layer=entry.exit_layer,
         trained_for_early_exit=entry.trained_for_early_exit,
-        methods=_methods(entry, place, cards),
+        methods=_methods(entry, place, cards) if place is not None and facts else None,
         default=entry.id == DEFAULT_TARGET,
     )
 
@@ -135,11 +136,7 @@ def _path(entry: ModelEntry, place: Place | None) -> str:
     return entry.location
 
 
-def _methods(
-    entry: ModelEntry, place: Place | None, cards: tuple[MethodCard, ...]
-) -> tuple[str, ...]:
-    if place is None:
-        return ()
+def _methods(entry: ModelEntry, place: Place, cards: tuple[MethodCard, ...]) -> tuple[str, ...]:
     if entry.role == "target":
         can = {key for key, reason in reasons(cards, place).items() if reason is None}
     else:

@@ -17,8 +17,9 @@ from specviz import runs
 from specviz.comparison.lanes import Lane, lanes_of, with_hint
 from specviz.comparison.result import Comparison, Refused, Tick
 from specviz.config import RunRequest, whole
-from specviz.errors import MethodError, SpecvizError
+from specviz.errors import MethodError, SettingError, SpecvizError
 from specviz.events import Event
+from specviz.plans import request_of
 
 DEFAULT_REPEATS, MAX_REPEATS = 3, 100
 Status = Callable[[str], None]
@@ -84,7 +85,11 @@ def compare(
     Raises:
         SpecvizError: the prompt, an option or a method is no good, or no method can run.
     """
-    lanes = lanes_of([RunRequest.of(method, prompt, **options) for method in methods])
+    if isinstance(methods, str):
+        raise SettingError(
+            f"methods must be a list of keys, got the text {methods!r:.60}; write [{methods!r:.60}]"
+        )
+    lanes = lanes_of([request_of(method, prompt, **options) for method in methods])
     ticks = compare_stream(lanes, repeats=repeats, stop=stop_event, status=status)
     found = Comparison.of(lanes, ticks)
     check_any(found)

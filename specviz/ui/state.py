@@ -263,7 +263,7 @@ class Form:
     def _request(self, card: MethodCard, drafter: MethodCard | None = None) -> RunRequest:
         names = [*COMMON, *obeyed(card, drafter)]
         given = {n: clean(n, self.settings[n]) for n in names if n in self.settings}
-        options = {"chat": bool(self.chat), "target": self.target, **given}
+        options = {"chat": bool(self.chat), "target": self.target or None, **given}
         if drafter is not None:
             options["drafter"] = drafter.key
         if takes_draft(drafter or card) and self.draft:

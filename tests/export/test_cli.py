@@ -18,8 +18,12 @@ TRACE = min((ASSETS / "traces").glob("*.json"))
 def test_writes_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, line = tmp_path / "run.html", tmp_path / "run.json"
     assert main(["export", str(TRACE), "--html", str(page), "--timeline", str(line)]) == 0
-    assert capsys.readouterr() == ("", "")
+    out, err = capsys.readouterr()
     trace = Trace.load(TRACE)
+    sizes = [
+        f"{len(form(trace).encode()) / 1000:.1f} kB" for form in (export_html, export_timeline)
+    ]
+    assert out == f"wrote {page} ({sizes[0]})\nwrote {line} ({sizes[1]})\n" and err == ""
     assert page.read_bytes() == export_html(trace).encode("utf-8")
     assert line.read_text("ascii") == export_timeline(trace)
 
@@ -27,6 +31,15 @@ def test_writes_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_writes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(TRACE), "--timeline", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["traceEvents"]
+
+
+def test_where_a_file_went_does_not_mix_with_what_goes_to_stdout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "run.html"
+    assert main(["export", str(TRACE), "--timeline", "-", "--html", str(page)]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["traceEvents"] and err.startswith(f"wrote {page} (")
 
 
 @pytest.mark.parametrize(
