@@ -31,7 +31,7 @@ class SvSheet {
     const told = Object.entries(values || {}).map(([name, value]) =>
       [name, typeof value === "number" ? this.number(value, "fine") : value]);
     const text = texts[key] || SV_TEXTS.en[key] || svSaid(key, this.language());
-    return svFill(text, Object.fromEntries(told));
+    return svFill(text, Object.fromEntries(told), this.language());
   }
 
   badge(parent, [key, { date } = {}]) {

@@ -3,6 +3,7 @@
 
 const SV_SAID = "sv_say_";
 const SV_PLACE = /\{(\w+)\}/g;
+const SV_FORMS = /\{(\w+)((?:\|[^{}|]*)+)\}/g; // {n|token|tokens}: the word that goes with n
 
 // The language that fits the page's tag best: its own, one of its family, else English.
 function svLanguage(tag) {
@@ -13,9 +14,22 @@ function svLanguage(tag) {
     || names.find((name) => name.split("-")[0] === family) || "en";
 }
 
-function svFill(text, values) {
-  return text.replace(SV_PLACE, (all, name) =>
-    (values && values[name] !== undefined ? String(values[name]) : all));
+// Fill the places of a text. Forms follow a whole number: in the order one, few, many, as far as the
+// language has them.
+function svFill(text, values, language = "en") {
+  const known = (name) => values && values[name] !== undefined;
+  const worded = text.replace(SV_FORMS, (all, name, forms) =>
+    (known(name) ? svForm(forms.slice(1).split("|"), values[name], language) : all));
+  return worded.replace(SV_PLACE, (all, name) => (known(name) ? String(values[name]) : all));
+}
+
+// The form for a count, given as a number or as text with separators of thousands.
+function svForm(forms, value, language) {
+  const count = typeof value === "number" ? value : Number(String(value).replace(/\D/g, ""));
+  const rules = svForm.rules || (svForm.rules = {});
+  if (!rules[language]) rules[language] = new Intl.PluralRules(language);
+  const place = ["one", "few", "many"].indexOf(rules[language].select(count));
+  return place >= 0 && place < forms.length ? forms[place] : forms[forms.length - 1];
 }
 
 // An English text of another part, in this language: found by its English wording, and shown as it
@@ -28,7 +42,7 @@ function svSaid(text, language) {
   if (exact) return own[exact[0]];
   for (const [key, english] of svSaid.known) {
     const values = english.includes("{") && svValues(english, text);
-    if (values) return svFill(own[key], values);
+    if (values) return svFill(own[key], values, language);
   }
   return text;
 }
@@ -47,5 +61,5 @@ function svValues(pattern, text) {
 }
 
 if (typeof module !== "undefined") {
-  module.exports = { svLanguage, svFill, svSaid, svValues };
+  module.exports = { svLanguage, svFill, svForm, svSaid, svValues };
 }

@@ -14,7 +14,7 @@ function svWords() {
     const node = document.createElement(name);
     if (style) node.className = style;
     const text = key ? SV_TEXTS[language][key] || SV_TEXTS.en[key] || key : "";
-    node.textContent = literal ? svSaid(literal, language) : svFill(text, values);
+    node.textContent = literal ? svSaid(literal, language) : svFill(text, values, language);
     for (const child of children || []) add(node, child, language);
     parent.appendChild(node);
   };

@@ -62,7 +62,7 @@ class SvViewer {
     this.formats = svFormats(this.tongue);
   }
 
-  say(key, values) { return svFill(this.texts[key] || SV_TEXTS.en[key] || key, values); }
+  say(key, values) { return svFill(this.texts[key] || SV_TEXTS.en[key] || key, values, this.tongue); }
 
   // Words of other parts of the program: titles of methods, reasons.
   said(text) { return svSaid(text, this.tongue); }

@@ -15,6 +15,7 @@ from specviz.config import SCHEDULES, DecodeConfig, RunRequest
 from specviz.errors import PromptError, SettingError
 from specviz.events import Event, Finished, Prefilled, Verified
 from specviz.metrics import speed_verdict
+from specviz.render.names import counted
 from specviz.render.spans import prompt_spans, step_spans
 from specviz.render.step_text import step_report
 from specviz.render.text import HEADER, colored_text, legend, run_text
@@ -205,7 +206,7 @@ def _summary(trace: Trace) -> str:
     count = len(trace.output_ids)
     parts = [
         visible(str(document["method"]["key"])),  # a file may say anything
-        f"{count} tokens in {len(trace.steps)} steps",
+        f"{counted(count, 'token')} in {counted(len(trace.steps), 'step')}",
         f"acceptance rate {'–' if rate is None else f'{rate:.0%}'}",
         f"{count / seconds:.1f} tokens/s" if seconds else "no time",
         f"ended by {document['output']['finish_reason']}",

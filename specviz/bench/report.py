@@ -16,6 +16,7 @@ import transformers
 
 from specviz.bench.result import FORMS, Result
 from specviz.catalog.folders import ROOT
+from specviz.render.names import counted
 
 FORMAT, VERSION = "specviz.bench", 1
 RESULTS_FILE = ROOT / "BENCHMARKS.md"
@@ -121,9 +122,9 @@ def _processor(devices: set[str]) -> str:
 
 def _heading(target: str, ran: Sequence[Result]) -> str:
     first = ran[0]
-    prompts = f"{first.num_prompts} prompt{'' if first.num_prompts == 1 else 's'}"
-    rounds = f"{len(first.rounds)} round{'' if len(first.rounds) == 1 else 's'}"
-    return f"{target} · {prompts} · {first.num_tokens} new tokens · {rounds} · {first.device}"
+    prompts = counted(first.num_prompts, "prompt")
+    tokens, rounds = counted(first.num_tokens, "new token"), counted(len(first.rounds), "round")
+    return f"{target} · {prompts} · {tokens} · {rounds} · {first.device}"
 
 
 def _cells(ran: Sequence[Result]) -> list[list[str]]:

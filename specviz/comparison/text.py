@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from specviz.comparison.result import Comparison, Row
+from specviz.render.names import counted
 
 DASH = "–"
 MEGABYTE = 1e6
@@ -40,10 +41,11 @@ def _heading(comparison: Comparison) -> str:
         known = [document["provenance"].get(name) for name in ("dtype", "device")]
         facts += [" on ".join(str(fact) for fact in known if fact)] if any(known) else []
     config = request.config
-    facts.append(f"at most {config.max_new_tokens} new tokens")
+    facts.append(f"at most {counted(config.max_new_tokens, 'new token')}")
     facts.append("greedy" if config.greedy else f"sampled at temperature {config.temperature:g}")
-    rounds = f"{comparison.repeats} round{'' if comparison.repeats == 1 else 's'}"
-    facts.append(f"{rounds}, interleaved, warm-up and prompt left out")
+    facts.append(
+        f"{counted(comparison.repeats, 'round')}, interleaved, warm-up and prompt left out"
+    )
     return " · ".join(facts)
 
 

@@ -15,6 +15,7 @@ from specviz.catalog.examples import EXAMPLES
 from specviz.catalog.locate import locate
 from specviz.catalog.pairing import why_target_unfit
 from specviz.errors import SpecvizError
+from specviz.export.words import texts as export_texts
 from specviz.method_cards import find_card, read_cards
 from specviz.plans import check_length, check_prompt
 from specviz.render.figures import LABELS
@@ -31,6 +32,11 @@ NAMES = {
     *"specviz Gradio DFlash Perfetto chrome tracing PyTorch Python".split(),
     *"JSON PNG MTP GLM Gemma requirements txt hub".split(),
 }
+FORMS = r"\{\w+\|([^{}]+)\}"
+ALWAYS_MANY = {
+    *[("tau", "tokens"), ("v", "tokens"), ("n", "nats"), ("gain", "times"), ("cost", "times")],
+    *[("window", "steps"), ("draft", "shares")],  # of a plot, always 10; a verb
+}
 SYMBOLS = "Top min max logits gram".split()  # Top-k, n-gram, as the field writes them
 
 
@@ -46,9 +52,37 @@ def test_a_language_has_every_key_in_the_order_of_english(tag: str) -> None:
 @pytest.mark.parametrize("tag", ["zh-CN", "ru", "ko"])
 def test_nothing_is_left_in_english(tag: str) -> None:
     """Languages of another script have no Latin words but names and symbols."""
-    bare = (re.sub(r"\{\w+\}", "", text) for text in texts()[tag].values())
+    bare = (re.sub(r"\{\w+", "", text) for text in texts()[tag].values())
     words = {word for text in bare for word in re.findall(r"[A-Za-z]{3,}", text)}
     assert words - {*NAMES, *SYMBOLS} == set()
+
+
+@pytest.mark.parametrize(("tag", "size"), [("en", 2), ("pt-BR", 2), ("ru", 3)])
+def test_words_behind_a_count_have_the_forms_of_their_language(tag: str, size: int) -> None:
+    forms = [found for text in both()[tag].values() for found in re.findall(FORMS, text)]
+    assert len(forms) > 10
+    assert [found for found in forms if found.count("|") + 1 != size] == []
+
+
+@pytest.mark.parametrize("tag", ["zh-CN", "ko"])
+def test_languages_without_plurals_have_no_forms(tag: str) -> None:
+    assert [text for text in both()[tag].values() if "|" in text] == []
+
+
+def test_no_plural_stands_behind_a_count_that_may_be_one() -> None:
+    """Rates and times with decimals, and numbers that are never 1, keep their plural."""
+    found = {
+        (place, noun)
+        for key, text in both()["en"].items()
+        if not key.startswith(SAID)
+        for place, noun in re.findall(r"\{(\w+)\} (?:more |earlier |full )?(\w{3,}s)\b", text)
+    }
+    assert found - ALWAYS_MANY == set()
+
+
+def both() -> dict[str, dict[str, str]]:
+    """The tables of the page and of exported pages."""
+    return export_texts()
 
 
 @pytest.mark.parametrize(
