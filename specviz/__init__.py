@@ -55,9 +55,9 @@ def stream(
     Raises:
         SpecvizError: the request is refused; the message is a sentence for the user.
     """
-    from specviz import plans, runs
+    from specviz import runs
 
-    request = plans.request_of(method, prompt, **options)
+    request = runs.request_of(method, prompt, **options)
     return runs.stream(request, stop=stop_event, status=status)
 
 
@@ -79,9 +79,9 @@ def run(
     Raises:
         SpecvizError: the request is refused; the message is a sentence for the user.
     """
-    from specviz import plans, runs
+    from specviz import runs
 
-    request = plans.request_of(method, prompt, **options)
+    request = runs.request_of(method, prompt, **options)
     return runs.run(request, baseline=baseline, stop=stop_event, status=status)
 
 

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from specviz import plans
 from specviz.cli_stop import interruptible
 from specviz.config import SCHEDULES, DecodeConfig, RunRequest
 from specviz.errors import PromptError, SettingError
 from specviz.events import Event, Finished, Prefilled, Verified
 from specviz.metrics import speed_verdict
-from specviz.render.names import counted
+from specviz.metrics.counts import counted
 from specviz.render.spans import prompt_spans, step_spans
 from specviz.render.step_text import step_report
 from specviz.render.text import HEADER, colored_text, legend, run_text
@@ -82,13 +81,15 @@ def request_of(options: argparse.Namespace, method: str) -> RunRequest:
     Raises:
         SpecvizError: a value is not allowed, or there is not exactly one prompt.
     """
+    from specviz import runs
+
     names = [*_NUMBERS, *_TEXTS, "schedule"]
     given = {name: getattr(options, name) for name in names}
     chosen = {name: value for name, value in given.items() if value is not None}
     if options.stop:
         chosen["stop"] = tuple(options.stop)
     fixed = {name: getattr(options, name) for name in ("chat", "device", "dtype")}
-    return plans.request_of(method, _prompt(options), **fixed, **chosen)
+    return runs.request_of(method, _prompt(options), **fixed, **chosen)
 
 
 def add_replay(commands: Any) -> None:

@@ -24,6 +24,7 @@ from specviz.errors import BusyError, ModelError, SpecvizError
 from specviz.events import Event, Finished, Prefilled
 from specviz.method_cards import find_card, read_cards
 from specviz.plans import Plan, make_plan
+from specviz.plans import request_of as request_of
 from specviz.trace import Trace, baseline_of
 from specviz.turns import turns
 

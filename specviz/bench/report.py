@@ -16,7 +16,7 @@ import transformers
 
 from specviz.bench.result import FORMS, Result
 from specviz.catalog.folders import ROOT
-from specviz.render.names import counted
+from specviz.metrics.counts import counted
 
 FORMAT, VERSION = "specviz.bench", 1
 RESULTS_FILE = ROOT / "BENCHMARKS.md"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from specviz.comparison.result import Comparison, Row
-from specviz.render.names import counted
+from specviz.metrics.counts import counted
 
 DASH = "–"
 MEGABYTE = 1e6

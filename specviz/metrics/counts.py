@@ -188,3 +188,8 @@ def _by_position(steps: Sequence[Verified]) -> Iterator[PositionRate]:
 def _histogram(steps: Sequence[Verified]) -> tuple[int, ...]:
     sizes = [len(step.accepted) for step in steps]
     return tuple(sizes.count(size) for size in range(max(sizes, default=-1) + 1))
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 token``, ``2 tokens``: an English noun behind its number."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

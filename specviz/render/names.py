@@ -1,4 +1,4 @@
-"""Names for one line: those of a file short and with nothing hidden in them, and counted ones."""
+"""Names that came with a file, fit for one line of a page: short, and nothing hidden in them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ def short(value: Any, limit: int = MAX_TEXT) -> str:
     text = str(value)[: limit + 1]
     text = text if len(text) <= limit else text[:limit] + "…"
     return "".join(" " if piece.text == " " else piece.shown for piece in pieces(text))
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 token``, ``2 tokens``: an English noun behind its number."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def plain_words(value: Any, limit: int = MAX_TEXT) -> Any:
