@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from functools import partial
 from typing import Any
 
@@ -66,8 +67,6 @@ def build_app(
         arrival = Arrival(page, setup, controls, note, [viewer, controls.status, session])
         app.load(arrival.follow, session, arrival.outputs, **LIGHT)
         app.unload(page.leave)
-        if setup.live:
-            app.load(page.warm_up, **LIGHT)
     return app
 
 
@@ -197,7 +196,7 @@ def launch(
     source: Source | None = None,
     **options: Any,
 ) -> gr.Blocks:
-    """Build the page and serve it.
+    """Build the page and serve it; once it answers, models load in the background.
 
     Models outside the catalogue can be named only where nobody but this machine is served.
 
@@ -208,7 +207,14 @@ def launch(
     """
     live = source is not None or torch_is_here()
     setup = Setup(live=live, any_model=host in LOCAL_HOSTS and not share)
+    source = source or default_source()
     app = build_app(source, setup=setup)
     app.queue(max_size=64, default_concurrency_limit=8)
-    app.launch(server_name=host, server_port=port, share=share, **launch_options(), **options)
+    returns = options.pop("prevent_thread_lock", False)
+    place = {"server_name": host, "server_port": port, "share": share}
+    app.launch(**place, **launch_options(), **options, prevent_thread_lock=True)
+    if live:
+        threading.Thread(target=source.warm_up, name="warm-up", daemon=True).start()
+    if not returns:
+        app.block_thread()
     return app

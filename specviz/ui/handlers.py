@@ -6,7 +6,6 @@ that carry its name.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -66,14 +65,7 @@ class Page:
     def __init__(self, source: Source, registry: Registry) -> None:
         self.source = source
         self.registry = registry
-        self._warm = False
         self._lesson: list[str | None] = []
-
-    def warm_up(self) -> None:
-        """The first visitor's page is on screen: load models while it plays a recorded run."""
-        if not self._warm:
-            self._warm = True
-            threading.Thread(target=self.source.warm_up, name="warm-up", daemon=True).start()
 
     # ---- runs ----
 

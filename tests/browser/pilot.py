@@ -104,10 +104,13 @@ class Pilot:
         """Open a tab under the viewer, from the menu of those that do not fit if need be."""
         page = page or self.page
         shown = page.get_by_role("tab", name=name, exact=True)
+        more = page.locator(".sv-tabs .overflow-menu > button").first
+        # Gradio counts the tabs that fit after it has drawn them: wait for either.
+        shown.filter(visible=True).or_(more.filter(visible=True)).first.wait_for()
         if shown.count() and shown.is_visible():
             shown.click()
             return
-        page.locator(".sv-tabs .overflow-menu > button").first.click()
+        more.click()
         page.locator(".sv-tabs .overflow-dropdown button", has_text=name).first.click()
 
     def texts(self, selector: str, page: Any = None) -> list[str]:

@@ -112,6 +112,7 @@ class FakeRuns:
         num_steps: steps of a run, unless a ``max_new_tokens`` below the greatest ends it before.
         texts: token texts to use instead of ordinary words.
         forwards: target forward passes of all runs so far.
+        late: those that ended after their run had been told to stop; one is in flight at most.
         closed: how many runs came to their ``finally``.
         can_run: whether any method is available.
     """
@@ -121,6 +122,7 @@ class FakeRuns:
     texts: tuple[str, ...] = WORDS
     traces: tuple[Path, ...] = ()
     forwards: int = 0
+    late: int = 0
     closed: int = 0
     can_run: bool = True
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -194,6 +196,7 @@ class FakeRuns:
             if self.rate:
                 time.sleep(max(0.0, begin + (index + 1) / self.rate - time.perf_counter()))
             self.forwards += 1
+            self.late += stop.is_set()
             ids += verified.committed_ids
             yield verified
             index += 1
