@@ -14,6 +14,7 @@ import gradio as gr
 
 from specviz.errors import SpecvizError
 from specviz.ui import shelf, tab_compare, tab_run, tab_sweep, tab_theory
+from specviz.ui.api import build_api
 from specviz.ui.arrival import Arrival, build_note
 from specviz.ui.cards import method_cards, told
 from specviz.ui.handlers import Page, server_functions
@@ -67,6 +68,8 @@ def build_app(
         arrival = Arrival(page, setup, controls, note, [viewer, controls.status, session])
         app.load(arrival.follow, session, arrival.outputs, **LIGHT)
         app.unload(page.leave)
+        if setup.live:
+            build_api(source, setup)
     return app
 
 

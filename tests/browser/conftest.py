@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,7 @@ def address(source: FakeRuns) -> Iterator[str]:
     app = launch(port=None, source=source, prevent_thread_lock=True, quiet=True)
     yield app.local_url
     app.close()
+    gc.collect()  # what Gradio and its client leave open is told here, where it is no error
 
 
 @pytest.fixture(scope="session")
