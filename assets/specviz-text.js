@@ -47,6 +47,9 @@ class SvText {
     this.tokens = [];
     this.kept = []; // entries of `tokens` that became output
     this.shown = 0;
+    this.top = 0;
+    this.following = true; // until somebody scrolls up
+    this.box.addEventListener("scroll", () => this.scrolled());
     this.box.addEventListener("copy", (event) => this.copy(event));
   }
 
@@ -160,12 +163,16 @@ class SvText {
     else if (rect.top < box.top + 4) this.box.scrollTop -= box.top - rect.top + 14;
   }
 
-  atEnd() {
-    return this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 36;
+  // Blocks that come into sight may change the height, so being at the end is no sign by itself.
+  scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.box;
+    if (scrollHeight - scrollTop - clientHeight < 36) this.following = true;
+    else if (scrollTop < this.top) this.following = false;
+    this.top = scrollTop;
   }
 
-  toEnd() {
-    this.box.scrollTop = this.box.scrollHeight;
+  follow() {
+    if (this.following) this.box.scrollTop = this.box.scrollHeight;
   }
 
   // Copying takes the output's own text: no signs, no rejected tokens.

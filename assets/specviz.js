@@ -131,12 +131,10 @@ class SvViewer {
     const begin = performance.now();
     const { run } = this.feed;
     while (this.lanes.length < run.lanes.length) this.addLane(this.lanes.length);
-    // Asked once before anything is written: each question in between would cost a layout.
-    const ends = this.lanes.filter((lane) => lane.text.atEnd());
     run.lanes.forEach((data, place) => this.grow(this.lanes[place], data));
     this.begin(run);
     this.draw();
-    if (this.player.mode === "live") for (const lane of ends) lane.text.toEnd();
+    if (this.player.mode === "live") for (const lane of this.lanes) lane.text.follow();
     this.ends(run);
     this.feed.drawn(performance.now() - begin);
   }
@@ -223,10 +221,9 @@ class SvViewer {
   fit() {
     const width = this.root.clientWidth;
     const sizes = [[480, "xs"], [700, "s"], [1000, "m"]];
-    const ends = this.lanes.filter((lane) => lane.text.atEnd());
     this.root.dataset.size = (sizes.find(([limit]) => width < limit) || [0, "l"])[1];
     this.draw();
-    for (const lane of ends) lane.text.toEnd();
+    if (this.player.mode === "live") for (const lane of this.lanes) lane.text.follow();
   }
 
   colours() {

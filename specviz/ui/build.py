@@ -53,7 +53,7 @@ def build_app(
     first = first_run(page)
     with gr.Blocks(title="specviz", fill_width=True, delete_cache=(600, 3600)) as app:
         session = gr.State(Session(run_id=first.id if first else ""))
-        words(header(), scripts=("specviz-foreign.js",))
+        words(header(), part="header")
         with gr.Row(elem_classes="sv-main", equal_height=False):
             with gr.Column(scale=0, min_width=330, elem_classes="sv-side"):
                 controls = build_controls(source, setup)

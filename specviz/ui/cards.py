@@ -12,12 +12,8 @@ from typing import Any
 import gradio as gr
 
 from specviz.config import MethodCard
-from specviz.ui.i18n import SAID, subset
+from specviz.ui.head import call
 from specviz.ui.protocol import dumps
-from specviz.ui.scripts import CARDS
-from specviz.ui.viewer import script
-
-PREFIXES = ("sv_card_", "sv_lossless", "sv_lossy", SAID)
 
 
 def told(cards: Sequence[MethodCard], *, fold: bool = False) -> str:
@@ -40,7 +36,7 @@ def method_cards(value: str, **kwargs: Any) -> gr.HTML:
     return gr.HTML(
         value,
         html_template="<div class='sv-method-box' data-sv='cards'></div>",
-        js_on_load=script(subset(*PREFIXES), CARDS),
+        js_on_load=call("cards"),
         apply_default_css=False,
         **kwargs,
     )

@@ -1,4 +1,4 @@
-"""The scripts in the order they are joined, for the page and for exported pages."""
+"""The scripts in the order they are joined, for the parts of the page and for exported pages."""
 
 LANGUAGE = "specviz-language.js"
 SCRIPTS = (
@@ -22,4 +22,11 @@ SCRIPTS = (
     "specviz.js",
 )
 LESSON = ("specviz-spot.js", "specviz-lesson.js")  # on the page only, behind the viewer
-CARDS = (LANGUAGE, "specviz-picture.js", "specviz-cards.js")
+WORDS = (LANGUAGE, "specviz-words.js")
+PARTS = {
+    "viewer": (*SCRIPTS, *LESSON),
+    "words": WORDS,
+    "header": (*WORDS, "specviz-foreign.js"),
+    "cards": (LANGUAGE, "specviz-picture.js", "specviz-cards.js"),
+    "sheet": (LANGUAGE, "specviz-curves.js"),
+}

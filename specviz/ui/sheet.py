@@ -7,12 +7,8 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.ui.i18n import SAID, subset
+from specviz.ui.head import call
 from specviz.ui.protocol import dumps
-from specviz.ui.scripts import LANGUAGE
-from specviz.ui.viewer import script
-
-PREFIXES = ("sv_theory", "sv_sweep", "sv_badge", "sv_error", SAID)
 
 
 def sheet(value: Mapping[str, Any], **kwargs: Any) -> gr.HTML:
@@ -20,7 +16,7 @@ def sheet(value: Mapping[str, Any], **kwargs: Any) -> gr.HTML:
     return gr.HTML(
         dumps(value),
         html_template="<div class='sv-sheet' data-sv='sheet'></div>",
-        js_on_load=script(subset(*PREFIXES), (LANGUAGE, "specviz-curves.js")),
+        js_on_load=call("sheet"),
         apply_default_css=False,
         **kwargs,
     )

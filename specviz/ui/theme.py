@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from specviz.ui.head import ASSETS, head
 from specviz.ui.i18n import catalog
 
-ASSETS = Path(__file__).parents[2] / "assets"
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Noto Sans", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
 MAX_UPLOAD = "20mb"
@@ -31,6 +30,7 @@ def launch_options() -> dict[str, Any]:
     return {
         "theme": theme(),
         "css": (ASSETS / "specviz.css").read_text(encoding="utf-8"),
+        "head": head(),
         "favicon_path": str(ASSETS / "specviz.svg"),
         "i18n": catalog(),
         "ssr_mode": False,

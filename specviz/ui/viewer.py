@@ -6,21 +6,12 @@ script writes text with ``textContent`` only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
-from specviz.ui.i18n import texts
-from specviz.ui.protocol import dumps
-from specviz.ui.scripts import LESSON, SCRIPTS
-from specviz.ui.theme import ASSETS
-
-
-def script(dictionaries: dict[str, dict[str, str]], names: Sequence[str]) -> str:
-    """The scripts as one function body, with the dictionaries in front."""
-    bodies = [(ASSETS / name).read_text(encoding="utf-8") for name in names]
-    return f"const SV_TEXTS = {dumps(dictionaries, ascii_only=False)};\n" + "\n".join(bodies)
+from specviz.ui.head import call
 
 
 def step_viewer(
@@ -33,7 +24,7 @@ def step_viewer(
     return gr.HTML(
         value,
         html_template="<div class='sv' data-sv='viewer'></div>",
-        js_on_load=script(texts(), (*SCRIPTS, *LESSON)),
+        js_on_load=call("viewer"),
         apply_default_css=False,
         server_functions=server_functions,
         **kwargs,

@@ -7,24 +7,9 @@ from typing import Any
 
 import gradio as gr
 
-from specviz.ui.i18n import SAID, subset
+from specviz.ui.head import call
 from specviz.ui.protocol import dumps
-from specviz.ui.scripts import LANGUAGE
 from specviz.ui.state import Menu, Setup
-from specviz.ui.viewer import script
-
-PREFIXES = ("sv_title", "sv_tagline", "sv_hidden", "sv_refused", "sv_replay", "sv_read")
-PREFIXES += (
-    "sv_trace_about",
-    "sv_hint_",
-    "sv_lossless",
-    "sv_lossy",
-    "sv_race_about",
-    "sv_race_pick",
-    "sv_card_",
-    SAID,
-    "sv_share",
-)
 
 
 def word(
@@ -43,17 +28,12 @@ def word(
     return [tag, style, key, dict(values or {}), text, list(children)]
 
 
-def words(
-    items: Sequence[list[Any]] = (), *, scripts: Sequence[str] = (), **kwargs: Any
-) -> gr.HTML:
-    """A component that draws ``word`` items with ``textContent``; nothing in them is evaluated.
-
-    ``scripts`` are run after its own.
-    """
+def words(items: Sequence[list[Any]] = (), *, part: str = "words", **kwargs: Any) -> gr.HTML:
+    """A component that draws ``word`` items with ``textContent``; nothing in them is evaluated."""
     return gr.HTML(
         dumps(list(items)),
         html_template="<div class='sv-words' data-sv='words'></div>",
-        js_on_load=script(subset(*PREFIXES), (LANGUAGE, "specviz-words.js", *scripts)),
+        js_on_load=call(part),
         apply_default_css=False,
         **kwargs,
     )

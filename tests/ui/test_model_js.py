@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from specviz.events import Fate
 from specviz.render.palette import PARTS
-from specviz.ui.i18n import subset, texts
-from specviz.ui.scripts import CARDS, LESSON, SCRIPTS
-from specviz.ui.viewer import script
-from specviz.ui.words import PREFIXES
+from specviz.ui.head import head, script
+from specviz.ui.i18n import texts
+from specviz.ui.scripts import PARTS as SCRIPT_PARTS
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PAGE = Path(__file__).parents[2] / "specviz" / "ui"
@@ -42,22 +41,17 @@ def test_the_model_passes_its_own_tests(name: str) -> None:
 
 
 @needs_node
-def test_all_scripts_together_are_one_function_body(tmp_path: Path) -> None:
-    path = tmp_path / "viewer.js"
-    body = script(texts(), (*SCRIPTS, *LESSON))
-    path.write_text(f"async function f(element, props, watch, server) {{\n{body}\n}}", "utf-8")
+def test_the_script_of_the_page_is_one_script(tmp_path: Path) -> None:
+    path = tmp_path / "page.js"
+    path.write_text(script(), "utf-8")
     done = subprocess.run([str(NODE), "--check", str(path)], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert head().count("</script") == 1
 
 
 def test_every_script_is_used() -> None:
     assert {path.name for path in SOURCES} == {
-        *SCRIPTS,
-        *LESSON,
-        *CARDS,
-        "specviz-words.js",
-        "specviz-curves.js",
-        "specviz-foreign.js",
+        *chain(*SCRIPT_PARTS.values()),
         "specviz-standalone.js",
     }
 
@@ -101,9 +95,3 @@ def test_texts_have_the_same_places_in_every_language() -> None:
         for key, text in table.items():
             places = sorted(re.findall(r"\{(\w+)\}", text))
             assert places == sorted(re.findall(r"\{(\w+)\}", english[key])), (language, key)
-
-
-def test_a_part_of_the_dictionaries_is_a_part() -> None:
-    part = subset(*PREFIXES)["en"]
-    assert 0 < len(part) < len(texts()["en"])
-    assert json.loads(json.dumps(part)) == part

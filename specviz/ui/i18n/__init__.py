@@ -85,11 +85,3 @@ def translated(text: str, language: str) -> str:
 def _pattern(key: str) -> re.Pattern[str]:
     parts = re.split(r"\{\w+\}", texts()[FALLBACK][key])
     return re.compile("(.*)".join(map(re.escape, parts)) + r"\Z", re.DOTALL)
-
-
-def subset(*prefixes: str) -> dict[str, dict[str, str]]:
-    """The dictionaries, reduced to the keys that start with one of ``prefixes``."""
-    return {
-        language: {k: v for k, v in table.items() if k.startswith(prefixes)}
-        for language, table in texts().items()
-    }
