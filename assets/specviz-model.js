@@ -78,8 +78,14 @@ function svTicks(run) {
   return ticks;
 }
 
+// The number of ticks, which needs no order.
+function svCount(run) {
+  return run.lanes.reduce((sum, lane) => sum + lane.steps.length, 0);
+}
+
 // How many steps of each lane are shown when the first `count` ticks are.
 function svShown(run, count) {
+  if (count >= svCount(run)) return run.lanes.map((lane) => lane.steps.length);
   const shown = run.lanes.map(() => 0);
   const ticks = svTicks(run);
   for (let i = 0; i < Math.min(count, ticks.length); i++) shown[ticks[i][1]]++;
@@ -168,7 +174,7 @@ function svPace(ms, steps, paces, perStep = 130) {
 
 if (typeof module !== "undefined") {
   module.exports = {
-    SV_RUN, SV_FATES, svNewRun, svApply, svTicks, svShown, svTickOf, svVisible, svFace, svLabel,
+    SV_RUN, SV_FATES, svNewRun, svApply, svTicks, svCount, svShown, svTickOf, svVisible, svFace, svLabel,
     svKeptText, svLossy, svNice, svPace, svHex, svCut,
   };
 }

@@ -15,7 +15,7 @@ class SvPlayer {
 
   // The number of steps shown; all of them while following.
   shown(run) {
-    const total = svTicks(run).length;
+    const total = svCount(run);
     return this.mode === "live" ? total : Math.min(this.count, total);
   }
 
@@ -24,7 +24,7 @@ class SvPlayer {
   }
 
   hold(run, count) {
-    const total = svTicks(run).length;
+    const total = svCount(run);
     this.count = Math.max(0, Math.min(count, total));
     this.mode = this.count === total ? "live" : "hold";
     this.changed();

@@ -88,7 +88,8 @@ class SvText {
     block.pause = /[.!?]["\u201d']?\s*$/.test(text) || block.end - block.begin > 2 * SV_BLOCK_LIMIT;
   }
 
-  // The block for the next step, as {node, begin, end, part}: `part` steps of it are visible.
+  // The block for the next step, as {node, begin, end, part, size}: of the `size` steps that were
+  // looked at, `part` are visible.
   openBlock() {
     const last = this.blocks[this.blocks.length - 1];
     const size = last ? last.end - last.begin : 0;
@@ -96,7 +97,7 @@ class SvText {
       || (size >= SV_BLOCK_LIMIT && last.pause));
     if (last && !full) return last;
     const at = this.spans.length;
-    const block = { node: svNode("div", "sv-block", this.box), begin: at, end: at, part: 0 };
+    const block = { node: svNode("div", "sv-block", this.box), begin: at, end: at, part: 0, size: 0 };
     this.blocks.push(block);
     this.box.classList.toggle("sv-long", this.blocks.length > SV_SHORT_BLOCKS);
     return block;
@@ -139,8 +140,7 @@ class SvText {
       const part = Math.max(0, Math.min(count, block.end) - block.begin);
       const hidden = part === 0 && !block.node.contains(this.ghost);
       if (block.node.hidden !== hidden) block.node.hidden = hidden;
-      if (hidden) continue;
-      this.cut(block, part);
+      if (!hidden) this.cut(block, part);
     }
     this.shown = count;
     const last = this.spans[count - 1];
@@ -149,6 +149,8 @@ class SvText {
 
   cut(block, part) {
     const size = block.end - block.begin;
+    if (block.part === part && block.size === size) return;
+    Object.assign(block, { part, size });
     for (let i = 0; i < size; i++) {
       const span = this.spans[block.begin + i];
       if (span.hidden !== i >= part) span.hidden = i >= part;

@@ -250,7 +250,7 @@ class SvViewer {
     const plain = run.lanes.findIndex((lane) => lane.key === "plain");
     const beside = plain >= 0 && plain !== this.active && run.lanes[plain].steps[this.shown[plain] - 1];
     this.figures.draw(run.lanes[this.active], this.shown[this.active] || 0, beside || null);
-    this.bar.draw(count, svTicks(run).length, this.shown[this.active] || 0);
+    this.bar.draw(count, svCount(run), this.shown[this.active] || 0);
     this.share.draw(run, this.active);
     this.figures.beside(run);
     this.race.draw(run, this.shown, count);

@@ -32,6 +32,7 @@ from specviz.ui.registry import Item, Run
 from specviz.ui.source import Source
 
 WINDOW_S = 0.055  # at most 18 messages per second
+MANY_WINDOW_S = 0.1  # and 10 where more than two lanes are drawn, which costs the page more
 HEARTBEAT_S = 0.5  # how long a closed page may have to wait for its generator
 GIVE_UP_S = 1.5  # after Stop, a run that hangs is left alone after this time
 INTERNAL = ("internal", "")
@@ -119,11 +120,12 @@ class Follower:
         self.run.followed = True
         self._opened = self._closed = False
         self._waiting: tuple[int, Drafted] | None = None
+        self._window = WINDOW_S if run.num_lanes <= 2 else MANY_WINDOW_S
         self._sent_at = 0.0
         self._stopped_at: float | None = None
 
     def updates(self) -> Iterator[Update]:
-        """Yield at most about 13 updates per second, and one each half second without news.
+        """Yield at most about 18 updates per second, and one each half second without news.
 
         Closing this generator stops the run; a viewer that is still there can ask for its end.
         """
@@ -150,7 +152,7 @@ class Follower:
 
     def _collect(self) -> bool:
         """Take what is there until the next message is due; True once the run is over."""
-        due = self._sent_at + WINDOW_S
+        due = self._sent_at + self._window
         deadline = due if self.outbox else time.monotonic() + HEARTBEAT_S
         while (left := deadline - time.monotonic()) > 0 or not self.outbox:
             try:

@@ -216,10 +216,10 @@ def test_the_page_fits_a_phone(pilot: Pilot) -> None:
 
 
 def test_the_text_follows_only_when_at_its_end(pilot: Pilot, source: FakeRuns) -> None:
-    source.rate, source.num_steps = 30.0, 90
+    source.rate, source.num_steps = 90.0, 320  # long enough for blocks that are not laid out
     page = pilot.open()
     page.uncheck("#sv-beside input")
-    pilot.length(600)
+    pilot.length(1000)
     pilot.run(prompt="Long story", wait=False)
     box = "document.querySelector('.sv-text')"
     page.wait_for_function(

@@ -71,6 +71,17 @@ def test_a_template_holds_no_placeholder() -> None:
         assert not component["props"].get("css_template")
 
 
+def test_a_component_carries_no_script_of_its_own() -> None:
+    """Gradio copies all properties of all components for each message that arrives."""
+    components = build_app(FakeRuns()).get_config_file()["components"]
+    calls = [c["props"]["js_on_load"] for c in components if c["type"] == "html"]
+    assert len(calls) > 5
+    assert max(map(len, calls)) < 80
+    script = theme.launch_options()["head"]
+    for call in calls:
+        assert call.removeprefix("SV_PARTS.").removesuffix(";") + " {\n" in script
+
+
 def test_menus_change_together() -> None:
     updates = menu_updates(FakeRuns(), Setup(), "big", "prompt_lookup")
     special = dict(zip(SPECIAL, updates[-len(SPECIAL) :], strict=True))
