@@ -26,19 +26,29 @@ class SvBar {
   }
 
   words() {
-    const { say } = this.viewer;
-    const tell = (key, values) => say.call(this.viewer, key, values);
+    const { viewer } = this;
+    const tell = (key, values) => viewer.say(key, values);
     this.name(this.backButton, tell("sv_step_back"));
     this.name(this.nextButton, tell("sv_step_next"));
     this.range.setAttribute("aria-label", tell("sv_scrubber"));
     this.paces.setAttribute("aria-label", tell("sv_pace"));
     this.paces.textContent = "";
+    this.paces.title = tell("sv_pace");
+    const key = this.wide ? "sv_pace_replay_" : "sv_pace_";
     for (const pace of SV_PACES) {
       const option = svNode("option", "", this.paces);
       option.value = String(pace);
-      option.textContent = pace === 1 ? tell("sv_pace_real") : tell("sv_pace_slow", { n: pace });
+      option.textContent = tell(key + (pace === 1 ? "real" : "slow"), { n: pace });
     }
     this.paces.value = String(this.viewer.player.pace);
+  }
+
+  // Paces are told at length where the row has room for that.
+  fit() {
+    const wide = ["m", "l"].includes(this.viewer.root.dataset.size);
+    if (wide === this.wide) return;
+    this.wide = wide;
+    this.words();
   }
 
   name(button, text) {
@@ -64,7 +74,10 @@ class SvBar {
   toggle() {
     const { player, feed: { run } } = this.viewer;
     if (player.mode === "play") player.pause(run);
-    else player.play(run);
+    else {
+      this.viewer.cursor.unpin(false); // so that the inspector follows
+      player.play(run);
+    }
   }
 
   to(count) {

@@ -68,9 +68,10 @@ class SvCursor {
   card(lane, k) {
     const entry = lane.text.tokens[k];
     if (!entry || entry.step >= this.viewer.shown[lane.place]) return;
-    const step = this.viewer.feed.run.lanes[lane.place].steps[entry.step];
-    const box = entry.node.getClientRects()[0] || entry.node.getBoundingClientRect();
-    this.tip.token(entry.token, step, box);
+    const data = this.viewer.feed.run.lanes[lane.place];
+    const step = data.steps[entry.step];
+    const anchor = entry.node.getBoundingClientRect();
+    this.tip.token(entry.token, step, { rule: svRule(data), anchor });
     this.source(lane, step, step.tok.indexOf(entry.token));
     if (step.light) this.detail(lane, entry.step, k);
   }
@@ -122,9 +123,11 @@ class SvCursor {
     lane.text.reveal(entry.node);
     if (!quiet) this.card(lane, k);
     this.viewer.draw();
-    const fate = this.viewer.say("sv_" + SV_FATES[entry.token.f]);
-    const step = this.viewer.feed.run.lanes[lane.place].steps[entry.step];
-    this.viewer.announce(svLabel(entry.token) + ", " + fate + ". " + this.tip.why(entry.token, step));
+    const data = this.viewer.feed.run.lanes[lane.place];
+    const step = data.steps[entry.step];
+    const fate = this.viewer.say("sv_" + svFate(entry.token, step));
+    const why = this.tip.why(entry.token, step, svRule(data));
+    this.viewer.announce(svLabel(entry.token) + ", " + fate + ". " + why);
   }
 
   unpin(draw = true) {

@@ -12,34 +12,35 @@ class SvDetail {
   draw(lane, step, picked, view) {
     const token = step.tok[picked];
     const side = svNode("div", "sv-inspect-side", this.parent);
-    this.sentence(side, token, step);
-    this.numbers(side, token, lane);
+    const rule = svRule(lane);
+    this.sentence(side, token, step, rule);
+    this.numbers(side, token, rule);
     this.origin(side, lane, step, picked, view);
-    this.table(step, picked);
+    this.table(step, picked, rule);
     if (step.tok.some((other) => other.src && other.src[0] === "pieces")) this.pieces(step);
   }
 
-  sentence(parent, token, step) {
+  sentence(parent, token, step, rule) {
     const line = svNode("p", "sv-inspect-why", parent);
-    const face = svNode("span", "sv-t sv-" + SV_FATES[token.f], line);
+    const face = svNode("span", "sv-t sv-" + svFate(token, step), line);
     face.textContent = svLabel(token);
-    svNode("span", "", line).textContent = " " + this.host.viewer.tip.why(token, step);
+    svNode("span", "", line).textContent = " " + this.host.viewer.tip.why(token, step, rule);
   }
 
   // Entropy, overlap, distance: one figure per line, the missing ones left out.
-  numbers(parent, token, lane) {
+  numbers(parent, token, rule) {
+    const nats = (value) => this.say("sv_inspect_nats", { n: this.show.prob(value) });
     const rows = [
-      ["sv_inspect_entropy_p", token.e, "sv_inspect_nats"],
-      ["sv_inspect_entropy_q", token.de, "sv_inspect_nats"],
-      [lane.lossless ? "sv_inspect_overlap" : "sv_inspect_overlap_mix", token.o, ""],
-      ["sv_inspect_tv", token.tv || undefined, ""],
+      ["sv_inspect_entropy_p", token.e, nats],
+      ["sv_inspect_entropy_q", token.de, nats],
+      ["sv_inspect_overlap_" + (rule || "other"), token.o, svGreedy(rule) ? String : this.show.prob],
+      ["sv_inspect_tv", token.tv || undefined, this.show.prob],
     ].filter((row) => row[1] !== undefined);
     const list = svNode("dl", "sv-inspect-numbers", parent);
-    for (const [key, value, unit] of rows) {
+    for (const [key, value, form] of rows) {
       const row = svNode("div", "", list);
       svNode("dt", "", row).textContent = this.say(key);
-      svNode("dd", "", row).textContent = unit ? this.say(unit, { n: this.show.prob(value) })
-        : this.show.prob(value);
+      svNode("dd", "", row).textContent = form(value);
     }
     if (svLossy(token)) this.alone(parent, token);
   }
@@ -80,7 +81,7 @@ class SvDetail {
   }
 
   // The likeliest tokens at this place under p, q and the residual: one row per token.
-  table(step, picked) {
+  table(step, picked, rule) {
     const rows = svRows(step, picked);
     if (!rows.length) {
       svNode("p", "sv-inspect-empty", this.parent).textContent = this.say("sv_inspect_no_table");
@@ -88,9 +89,7 @@ class SvDetail {
     }
     const columns = ["p", "q", "r"].filter((name) => rows.some((row) => row[name] !== undefined));
     const table = svNode("table", "sv-dist", this.parent);
-    const caption = columns.includes("r") ? "sv_inspect_table_residual"
-      : "rs".includes(step.tok[picked].f) ? "sv_inspect_table_choice" : "sv_inspect_table";
-    svNode("caption", "", table).textContent = this.say(caption);
+    svNode("caption", "", table).textContent = this.say(svCaption(step.tok[picked], columns, rule));
     const head = svNode("tr", "", svNode("thead", "", table));
     for (const name of ["token", ...columns]) {
       const cell = svNode("th", "", head);

@@ -25,6 +25,14 @@ class SvInspector {
     this.help.addEventListener("click", () => this.keys());
     this.list = svNode("dl", "sv-keys", this.box);
     this.list.hidden = true;
+    this.guide = svNode("p", "sv-guide", this.box); // to the lesson, where there is one
+    this.guide.hidden = true;
+    this.pinned = svNode("p", "sv-inspect-pinned", this.box);
+    this.pinned.hidden = true;
+    this.pin = svNode("span", "", this.pinned);
+    this.follow = svNode("button", "sv-small-button", this.pinned);
+    this.follow.type = "button";
+    this.follow.addEventListener("click", () => this.viewer.cursor.unpin());
     this.line = new SvLine(this.box, this);
     this.chain = svNode("ol", "sv-chain", this.box);
     this.chain.addEventListener("click", (event) => this.click(event));
@@ -48,12 +56,14 @@ class SvInspector {
       }
       svNode("dd", "", row).textContent = this.say(word);
     }
+    this.follow.textContent = this.say("sv_inspect_follow");
     this.line.words();
   }
 
   // Show or hide the list of keys.
   keys() {
     this.list.hidden = !this.list.hidden;
+    this.guide.hidden = this.list.hidden || !this.guide.firstChild;
     this.help.setAttribute("aria-expanded", String(!this.list.hidden));
   }
 
@@ -80,6 +90,7 @@ class SvInspector {
     const { place, lane, index, step } = this.where();
     this.box.hidden = !lane || !this.viewer.lanes[place];
     if (this.box.hidden) return;
+    this.tellPinned(place, index);
     const picked = step ? this.picked(place, index, step) : -1;
     const key = [this.viewer.feed.run.id, place, index, picked, Boolean(step && step.light)].join();
     if (key === this.key) return;
@@ -94,6 +105,14 @@ class SvInspector {
     this.cards(lane, step, picked);
     new SvDetail(this.detail, this).draw(lane, step, picked, this.viewer.lanes[place]);
     if (step.light) this.ask(place, index);
+  }
+
+  // A kept token may stand in another step than the player: say so, and how to go on with it.
+  tellPinned(place, index) {
+    const { viewer } = this;
+    const at = viewer.shown[place] || 0;
+    this.pinned.hidden = viewer.cursor.marked(place) < 0 || index === at - 1;
+    if (!this.pinned.hidden) svSet(this.pin, this.say("sv_inspect_pinned", { n: at }));
   }
 
   // A card per token; of very long drafts the first ones, the one looked at, and the last.
@@ -144,32 +163,42 @@ class SvInspector {
 
   // One token of the step: its place, its fate, p and q, the draw against the accept probability.
   card(lane, step, token, at, picked) {
-    const fate = SV_FATES[token.f];
+    const fate = svFate(token, step);
+    const rule = svRule(lane);
     const box = svNode("li", "sv-link" + (picked ? " sv-picked" : ""), this.chain);
     box.dataset.at = at;
     if (picked) box.setAttribute("aria-current", "true");
     const head = svNode("div", "sv-link-head", box);
     const own = token.f === "s" || token.f === "b";
     svNode("span", "sv-link-n", head).textContent = own ? this.say("sv_inspect_own") : String(at + 1);
-    svNode("span", "sv-link-fate", head).textContent = this.say("sv_" + fate);
+    svNode("span", "sv-link-fate", head).textContent = fate === "own" ? "" : this.say("sv_" + fate);
     const face = svNode("span", "sv-t sv-" + fate + (svLossy(token) ? " sv-lossy" : ""), box);
     face.textContent = svLabel(token);
     const bars = new SvBars(box, this);
     if (token.p !== undefined) bars.add("sv_inspect_p", token.p, "p");
     if (token.q !== undefined) bars.add("sv_inspect_q", token.q, "q");
     if (token.m !== undefined) bars.add("sv_inspect_m", token.m, "m");
-    if (token.a !== undefined) bars.add("sv_inspect_a", token.a, "a", token.u);
+    if (token.a !== undefined && !svGreedy(rule)) bars.add("sv_inspect_a", token.a, "a", token.u);
     const verdict = svNode("p", "sv-link-verdict", box);
-    verdict.textContent = this.verdict(token);
+    verdict.textContent = this.verdict(token, rule);
     if (token.src && token.src[0] === "layer") {
       const key = lane.key === "early_exit" ? "sv_inspect_layers" : "sv_inspect_depth";
       svNode("p", "sv-link-src", box).textContent = this.say(key, { n: token.src[1] });
     }
   }
 
-  // "u 0.036 ≥ 0.000" or nothing where no number was drawn.
-  verdict(token) {
+  // "u 0.036 ≥ 0.000", "≠ arg max p", whether the target drew it, or nothing: as the rule judges.
+  verdict(token, rule) {
     const show = this.viewer.formats;
+    const judged = token.f === "a" || token.f === "r";
+    if (svGreedy(rule)) {
+      if (!judged) return "";
+      const held = rule === "greedy_match" ? "p" : this.say("sv_inspect_m");
+      return (token.f === "a" ? "= " : "\u2260 ") + "arg max " + held;
+    }
+    if (judged && rule === "sample_match") {
+      return this.say(token.f === "a" ? "sv_inspect_drew_it" : "sv_inspect_drew_other");
+    }
     if (token.u === undefined || token.a === undefined) return "";
     const sign = token.u < token.a ? "<" : "\u2265";
     return "u " + show.prob(token.u) + " " + sign + " " + show.prob(token.a);

@@ -23,6 +23,11 @@ class SvLesson {
       this.start();
     });
     viewer.share.box.prepend(this.opener);
+    const { guide } = viewer.inspector;
+    this.asks = svNode("span", "", guide);
+    this.second = svNode("button", "sv-small-button", guide);
+    this.second.type = "button";
+    this.second.addEventListener("click", () => this.start());
     new MutationObserver(() => this.words())
       .observe(document.documentElement, { attributes: true, attributeFilter: ["lang"] });
     new MutationObserver(() => this.ready())
@@ -66,6 +71,8 @@ class SvLesson {
   words() {
     this.opener.textContent = this.say("sv_lesson_open");
     this.opener.title = this.say("sv_lesson_about");
+    this.asks.textContent = this.say("sv_lesson_ask");
+    this.second.textContent = this.say("sv_lesson_open");
     this.closer.textContent = this.say("sv_lesson_close");
     this.back.textContent = this.say("sv_lesson_back");
     if (this.spot.on) this.tell();
@@ -73,7 +80,9 @@ class SvLesson {
 
   // A run that goes on keeps the viewer.
   ready() {
-    this.opener.disabled = this.viewer.root.dataset.state === "running";
+    for (const opener of [this.opener, this.second]) {
+      opener.disabled = this.viewer.root.dataset.state === "running";
+    }
   }
 
   // ---- opening and closing --------------------------------------------------------------------

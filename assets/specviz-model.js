@@ -7,6 +7,7 @@ const SV_RUN = {
   accepted: 9, judged: 10, proposed: 11,
 };
 const SV_FATES = { a: "accepted", r: "rejected", d: "discarded", s: "residual", b: "bonus" };
+const SV_RULES = ["greedy_match", "sample_match", "speculative_sampling", "ensemble"];
 const SV_LABEL = 60; // characters of a token's name
 const SV_KEPT = new Set(["a", "s", "b"]);
 
@@ -145,6 +146,20 @@ function svLabel(token) {
     .replace(/\t/g, "\u21e5");
 }
 
+// What became of a token of a step. Without a draft there is no bonus: the step is the target's own.
+function svFate(token, step) {
+  return token.f === "b" && step.tok.length === 1 ? "own" : SV_FATES[token.f];
+}
+
+// The rule that judged a lane's drafts, "" where it is not known; an ensemble may be greedy as well.
+function svRule(lane) {
+  const { method, request } = lane.start || {};
+  const rule = method && method.rule;
+  if (!SV_RULES.includes(rule)) return "";
+  const { temperature } = (request && request.config) || request || {};
+  return rule === "ensemble" && !temperature ? "ensemble_greedy" : rule;
+}
+
 // Kept only because the rule is lossy: the target alone would have put another token here.
 function svLossy(token) {
   return token.f === "a" && token.tv > 0 && token.tc !== undefined && token.tc !== token.id;
@@ -174,7 +189,8 @@ function svPace(ms, steps, paces, perStep = 130) {
 
 if (typeof module !== "undefined") {
   module.exports = {
-    SV_RUN, SV_FATES, svNewRun, svApply, svTicks, svCount, svShown, svTickOf, svVisible, svFace, svLabel,
+    SV_RUN, SV_FATES, svFate, svRule, svNewRun, svApply, svTicks, svCount, svShown, svTickOf,
+    svVisible, svFace, svLabel,
     svKeptText, svLossy, svNice, svPace, svHex, svCut,
   };
 }

@@ -62,6 +62,31 @@ function svRows(step, picked) {
   return [...rows.values()].sort((one, two) => most(two) - most(one)).slice(0, 8);
 }
 
+// Whether a rule draws nothing: it compares the draft with the likeliest token.
+function svGreedy(rule) {
+  return rule === "greedy_match" || rule === "ensemble_greedy";
+}
+
+// The key of the sentence that says what happened to a token, and why.
+function svWhy(token, step, rule) {
+  if (svLossy(token)) return "sv_why_lossy";
+  if (token.f === "d") return step.cut ? "sv_why_cut" : "sv_why_discarded";
+  if (token.f === "b") return step.tok.length > 1 ? "sv_why_bonus" : "sv_why_alone";
+  const told = { a: "sv_why_accepted_", r: "sv_why_rejected_", s: "sv_why_residual_" }[token.f];
+  if (token.f !== "s" && token.u !== undefined && !svGreedy(rule)) return told + "drawn";
+  const drawn = token.f !== "s" && (rule === "speculative_sampling" || rule === "ensemble");
+  return told + (rule && !drawn ? rule : "other");
+}
+
+// The key of the caption over the likeliest tokens at a place.
+function svCaption(token, columns, rule) {
+  if (columns.includes("r")) {
+    const own = rule === "sample_match" || rule === "ensemble";
+    return "sv_inspect_table_residual_" + (own ? rule : "speculative_sampling");
+  }
+  return "sv_inspect_table_" + (svGreedy(rule) && "ars".includes(token.f) ? rule : "other");
+}
+
 // The bytes of a token in hex, one per item.
 function svBytes(x, h) {
   if (h) return h.toUpperCase().match(/../g) || [];
@@ -107,5 +132,5 @@ function svAlign(tokens, limit = SV_ALIGN) {
 }
 
 if (typeof module !== "undefined") {
-  module.exports = { svStepLine, svRows, svBytes, svAlign };
+  module.exports = { svStepLine, svRows, svWhy, svCaption, svBytes, svAlign };
 }

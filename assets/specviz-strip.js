@@ -94,7 +94,8 @@ class SvStrip {
     const gap = this.cell > 6 ? 1 : 0.5;
     step.tok.forEach((token, row) => {
       const y = this.line - (row + 1) * this.cell;
-      this.drawToken(pen, ink, token.f, x, y + gap, width, this.cell - gap);
+      const fate = svFate(token, step) === "own" ? "o" : token.f;
+      this.drawToken(pen, ink, fate, x, y + gap, width, this.cell - gap);
     });
     let y = this.line + 2;
     ["draft", "verify", "other"].forEach((part, i) => {
@@ -129,6 +130,10 @@ class SvStrip {
       pen.lineTo(x + w / 2, y + h / 2 + r);
       pen.lineTo(x + w / 2 - r, y + h / 2);
       pen.closePath();
+      pen.fill();
+    } else if (fate === "o") {
+      pen.beginPath();
+      pen.arc(x + w / 2, y + h / 2, Math.min(w, h) / 4 + 0.5, 0, 2 * Math.PI);
       pen.fill();
     } else {
       svStar(pen, x + w / 2, y + h / 2, Math.min(w, h) / 2 + 0.5);

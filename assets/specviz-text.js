@@ -80,7 +80,7 @@ class SvText {
     const block = this.openBlock();
     const span = svNode("span", "sv-step", block.node);
     span.dataset.s = this.spans.length;
-    for (const token of step.tok) this.addToken(token, span);
+    for (const token of step.tok) this.addToken(token, span, step);
     this.spans.push(span);
     block.end = this.spans.length;
     const text = svKeptText(step.tok);
@@ -103,8 +103,8 @@ class SvText {
     return block;
   }
 
-  addToken(token, span) {
-    const node = svBox(token, SV_FATES[token.f] || "drafted", span);
+  addToken(token, span, step) {
+    const node = svBox(token, svFate(token, step) || "drafted", span);
     if (svLossy(token)) node.classList.add("sv-lossy");
     node.dataset.k = this.tokens.length;
     const entry = { token, step: this.spans.length, node };
@@ -157,12 +157,24 @@ class SvText {
     }
   }
 
-  // Scroll inside the text only, never the page.
+  // Scroll inside the text only, never the page, and by whole lines, so that none is cut.
   reveal(node) {
     const box = this.box.getBoundingClientRect();
     const rect = node.getBoundingClientRect();
-    if (rect.bottom > box.bottom - 6) this.box.scrollTop += rect.bottom - box.bottom + 14;
-    else if (rect.top < box.top + 4) this.box.scrollTop -= box.top - rect.top + 14;
+    const below = rect.bottom > box.bottom - 6;
+    if (!below && rect.top >= box.top + 4) return;
+    const { line, top, rows } = this.measure(box);
+    const slack = (line - (rect.height % line)) / 2; // between a token's box and its line
+    this.box.scrollTop += below ? rect.bottom + slack - top - rows * line : rect.top - slack - top;
+  }
+
+  // Height of a line, where the first one begins, and how many fit.
+  measure(box) {
+    const style = getComputedStyle(this.box);
+    const line = parseFloat(style.lineHeight);
+    const pads = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
+    const top = box.top + this.box.clientTop + parseFloat(style.paddingTop);
+    return { line, top, rows: Math.round((this.box.clientHeight - pads) / line) };
   }
 
   // Blocks that come into sight may change the height, so being at the end is no sign by itself.

@@ -2,6 +2,7 @@
 
 const SV_TIP_ROWS = 8; // alternatives in a list, and tokens of a step: files may hold any number
 const SV_TIP_TOKENS = 20;
+const SV_TIP_GAP = 8; // px between the card and the lines that it belongs to
 
 class SvTip {
   constructor(root, say, show) {
@@ -19,34 +20,29 @@ class SvTip {
   }
 
   // Fill and place the card for a token of a step.
-  token(token, step, anchor) {
+  token(token, step, { rule, anchor }) {
+    const fate = svFate(token, step);
     this.box.textContent = "";
     const head = svNode("div", "sv-tip-head", this.box);
-    svNode("b", "sv-tip-token sv-t sv-" + SV_FATES[token.f], head).textContent = svLabel(token);
-    svNode("span", "sv-tip-fate", head).textContent = this.say("sv_" + SV_FATES[token.f]);
+    svNode("b", "sv-tip-token sv-t sv-" + fate, head).textContent = svLabel(token);
+    svNode("span", "sv-tip-fate", head).textContent = this.say("sv_" + fate);
     svNode("span", "sv-tip-step", head).textContent = this.say("sv_step_n", { n: step.i + 1 });
-    svNode("p", "sv-tip-why", this.box).textContent = this.why(token, step);
+    svNode("p", "sv-tip-why", this.box).textContent = this.why(token, step, rule);
     if (token.p !== undefined) this.bar("sv_tip_p", token.p, "p");
     if (token.q !== undefined) this.bar("sv_tip_q", token.q, "q");
-    if (token.a !== undefined) this.bar("sv_tip_accept", token.a, "a", token.u);
+    if (token.a !== undefined && !svGreedy(rule)) this.bar("sv_tip_accept", token.a, "a", token.u);
     if (token.src) svNode("p", "sv-tip-src", this.box).textContent = this.source(token, step);
     const lists = svNode("div", "sv-tip-lists", this.box);
     if (token.rt) this.list(lists, "sv_tip_residual", token.rt, token);
     if (token.tt) this.list(lists, "sv_tip_target", token.tt, token);
     if (token.dt) this.list(lists, "sv_tip_draft", token.dt, token);
-    this.place(anchor);
+    this.place(anchor, true);
   }
 
   // One sentence: what happened to the token, and why.
-  why(token, step) {
-    const drawn = token.u !== undefined;
+  why(token, step, rule) {
     const values = { u: this.show.prob(token.u), a: this.show.prob(token.a) };
-    if (svLossy(token)) return this.say("sv_why_lossy");
-    if (token.f === "a") return this.say(drawn ? "sv_why_accepted_drawn" : "sv_why_accepted", values);
-    if (token.f === "r") return this.say(drawn ? "sv_why_rejected_drawn" : "sv_why_rejected", values);
-    if (token.f === "d") return this.say(step.cut ? "sv_why_cut" : "sv_why_discarded");
-    if (token.f === "s") return this.say("sv_why_residual");
-    return this.say(step.tok.length > 1 ? "sv_why_bonus" : "sv_why_alone");
+    return this.say(svWhy(token, step, rule), values);
   }
 
   source(token, step) {
@@ -89,7 +85,7 @@ class SvTip {
     svNode("b", "", head).textContent = this.say("sv_step_n", { n: step.i + 1 });
     const words = svNode("p", "sv-tip-words", this.box);
     for (const token of step.tok.slice(0, SV_TIP_TOKENS)) {
-      const face = svNode("span", "sv-t sv-" + SV_FATES[token.f], words);
+      const face = svNode("span", "sv-t sv-" + svFate(token, step), words);
       face.textContent = svLabel(token);
     }
     const [draft, verify, other] = step.ms.map((ms) => this.show.ms(ms));
@@ -99,15 +95,21 @@ class SvTip {
     this.place(anchor);
   }
 
-  // Below the anchor, or above where there is more room; always inside the viewer and the window.
-  place(anchor) {
+  // Beside the lines of the anchor, never over them, and inside the window: above where it is to
+  // leave free what is read next, else below; where neither has room, without its lists.
+  place(anchor, above = false) {
     this.box.hidden = false;
+    this.box.classList.remove("sv-short");
     const frame = this.root.getBoundingClientRect();
+    const gaps = 2 * SV_TIP_GAP;
+    const room = { up: anchor.top - gaps, down: window.innerHeight - anchor.bottom - gaps };
+    if (this.box.offsetHeight > Math.max(room.up, room.down)) this.box.classList.add("sv-short");
     const { offsetWidth: w, offsetHeight: h } = this.box;
-    const below = anchor.bottom + 8 + h <= window.innerHeight || anchor.top < h + 8;
+    const fits = { up: h <= room.up, down: h <= room.down };
+    const up = fits.up && fits.down ? above : fits.up || (!fits.down && room.up > room.down);
     const left = Math.min(Math.max(0, anchor.left - frame.left - 12), Math.max(0, frame.width - w));
-    const top = below ? anchor.bottom - frame.top + 8 : anchor.top - frame.top - h - 8;
+    const top = up ? anchor.top - h - SV_TIP_GAP : anchor.bottom + SV_TIP_GAP;
     this.box.style.left = left + "px";
-    this.box.style.top = top + "px";
+    this.box.style.top = top - frame.top + "px";
   }
 }

@@ -51,7 +51,7 @@ class SvViewer {
       .observe(document.documentElement, { attributes: true, attributeFilter: ["lang"] });
     new MutationObserver(() => { this.ink = null; this.draw(); })
       .observe(document.body, { attributes: true, attributeFilter: ["class"] });
-    new ResizeObserver(() => this.fit()).observe(this.root);
+    new ResizeObserver(() => this.root.clientWidth !== this.width && this.fit()).observe(this.root);
   }
 
   // ---- words ----------------------------------------------------------------------------------
@@ -140,8 +140,7 @@ class SvViewer {
   }
 
   addLane(place) {
-    const kind = this.feed.run.lanes[place].key === "plain" ? " sv-plain" : "";
-    const box = svNode("section", "sv-lane" + kind, this.grid);
+    const box = svNode("section", "sv-lane", this.grid);
     const head = svNode("div", "sv-lane-head", box);
     svNode("i", "sv-swatch sv-lane-" + place, head);
     const name = svNode("h3", "", head);
@@ -219,9 +218,10 @@ class SvViewer {
 
   // Gradio drops container queries from the style sheet, so the width is told by an attribute.
   fit() {
-    const width = this.root.clientWidth;
+    const width = this.width = this.root.clientWidth;
     const sizes = [[480, "xs"], [700, "s"], [1000, "m"]];
     this.root.dataset.size = (sizes.find(([limit]) => width < limit) || [0, "l"])[1];
+    this.bar.fit();
     this.draw();
     if (this.player.mode === "live") for (const lane of this.lanes) lane.text.follow();
   }
@@ -230,7 +230,7 @@ class SvViewer {
     if (this.ink) return this.ink;
     const style = getComputedStyle(this.root);
     const names = {
-      a: "accepted", r: "rejected", d: "discarded", s: "residual", b: "bonus",
+      a: "accepted", r: "rejected", d: "discarded", s: "residual", b: "bonus", o: "muted",
       draft: "draft", verify: "verify", other: "other", line: "line", muted: "muted", mark: "mark",
     };
     this.ink = {};

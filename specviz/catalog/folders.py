@@ -22,6 +22,26 @@ DRAFTER_TYPES = {
     "gemma4_assistant": ("gemma4", "gemma3n"),
     "gemma4_unified_assistant": ("gemma4_unified",),
 }
+ARCHITECTURES = {  # names of ``model_type``, as their makers write them
+    "bert": "BERT",
+    "gemma3_text": "Gemma 3",
+    "gemma3n": "Gemma 3n",
+    "gemma4": "Gemma 4",
+    "gemma4_assistant": "Gemma 4 drafter",
+    "gemma4_text": "Gemma 4",
+    "gemma4_unified": "Gemma 4 Unified",
+    "gemma4_unified_assistant": "Gemma 4 Unified drafter",
+    "glm4": "GLM-4",
+    "glm4_moe": "GLM-4 MoE",
+    "gpt2": "GPT-2",
+    "gpt_neox": "GPT-NeoX",
+    "llama": "Llama",
+    "mistral": "Mistral",
+    "qwen2": "Qwen2",
+    "qwen3": "Qwen3",
+    "qwen3_moe": "Qwen3 MoE",
+    "smollm3": "SmolLM3",
+}
 RECURRENT_TYPES = frozenset({"linear_attention", "mamba", "mamba2", "recurrent", "conv"})
 _STORED_DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 _MAX_HEADER_BYTES = 100_000_000
@@ -66,6 +86,11 @@ class ModelFacts:
     def is_drafter(self) -> bool:
         """Whether it reads a target's states, so that it cannot run without that target."""
         return self.model_type in DRAFTER_TYPES or bool(self.block_layers)
+
+
+def architecture(model_type: str) -> str:
+    """A readable name of a ``model_type``; the type itself where none is known."""
+    return ARCHITECTURES.get(model_type, model_type)
 
 
 def read_facts(folder: Path) -> ModelFacts:

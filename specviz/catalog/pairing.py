@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from specviz.catalog.folders import DRAFTER_TYPES, RECURRENT_TYPES, ModelFacts
+from specviz.catalog.folders import DRAFTER_TYPES, RECURRENT_TYPES, ModelFacts, architecture
 from specviz.config import MethodCard
 from specviz.errors import MethodError, PairError
 
@@ -30,7 +30,7 @@ def why_target_unfit(card: MethodCard, facts: ModelFacts | None) -> str | None:
         return "it is an encoder-decoder; specviz decodes causal models"
     recurrent = sorted(facts.layer_types & RECURRENT_TYPES)
     if recurrent and card.key != "plain":
-        return f"its {recurrent[0]} layers keep a state that cannot be rolled back"
+        return f"its {_words(recurrent[0])} layers keep a state that cannot be rolled back"
     for need in sorted(card.needs):
         reason = _TARGET_CHECKS.get(need, _nothing)(facts)
         if reason is not None:
@@ -96,7 +96,7 @@ def why_draft_unfit(
         return "it is an encoder-decoder"
     recurrent = sorted(draft.layer_types & RECURRENT_TYPES)
     if recurrent:
-        return f"its {recurrent[0]} layers keep a state that cannot be rolled back"
+        return f"its {_words(recurrent[0])} layers keep a state that cannot be rolled back"
     return None
 
 
@@ -145,7 +145,7 @@ def overlap(target: Vocabulary, draft: Vocabulary) -> float:
 
 def _why_no_block_drafter(target: ModelFacts | None, draft: ModelFacts) -> str | None:
     if not draft.block_layers:
-        return f"it is a {draft.model_type!r} model, not a block drafter (DFlash)"
+        return f"it is a {architecture(draft.model_type)} model, not a block drafter (DFlash)"
     if target is None:
         return None
     if draft.hidden_size != target.hidden_size:
@@ -164,17 +164,22 @@ def _why_no_block_drafter(target: ModelFacts | None, draft: ModelFacts) -> str |
 def _why_no_mtp_drafter(target: ModelFacts | None, draft: ModelFacts) -> str | None:
     families = DRAFTER_TYPES.get(draft.model_type)
     if families is None:
-        return f"it is a {draft.model_type!r} model, not an MTP drafter"
+        return f"it is a {architecture(draft.model_type)} model, not an MTP drafter"
     if target is None:
         return None
     if not target.model_type.startswith(families):
-        return f"it drafts for {families[0]!r} models, and the target is {target.model_type!r}"
+        made_for, found = architecture(families[0]), architecture(target.model_type)
+        return f"it drafts for {made_for} models, and the target is {found}"
     if draft.backbone_hidden_size != target.hidden_size:
         return (
             f"it was made for a hidden size of {draft.backbone_hidden_size}, "
             f"and the target has {target.hidden_size}"
         )
     return None
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _nothing(facts: ModelFacts) -> str | None:
@@ -200,7 +205,8 @@ def _needs_drafter_family(facts: ModelFacts) -> str | None:
     families = sorted({name for names in DRAFTER_TYPES.values() for name in names})
     if facts.model_type.startswith(tuple(families)):
         return None
-    return f"MTP drafters exist for {', '.join(families)}, and it is {facts.model_type!r}"
+    names = ", ".join(architecture(family) for family in families)
+    return f"MTP drafters exist for {names}, and it is {architecture(facts.model_type)}"
 
 
 _TARGET_CHECKS: dict[str, Callable[[ModelFacts], str | None]] = {

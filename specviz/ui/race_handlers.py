@@ -19,6 +19,7 @@ from specviz.ui.registry import Run
 from specviz.ui.state import Session
 from specviz.ui.status import worded
 
+ENDS = STATUS_OF_END | {"done": "sv_status_measured"}  # the replay goes on
 SHOWN = 2  # with fewer lanes that ran there is nothing to compare
 
 
@@ -56,7 +57,7 @@ class Racing:
         made.start(self.engine)
         follower = RaceFollower(made)
         for update in follower.updates():
-            status = t(STATUS_OF_END[follower.end()]) if update.last else worded(update.status)
+            status = t(ENDS[follower.end()]) if update.last else worded(update.status)
             yield row(update.message, status)
             if update.last and follower.end() == "done":
                 yield from self._result(made, session)
@@ -84,7 +85,7 @@ class Racing:
         texts = race.race_messages(run, found, made.infos, repeats=made.repeats, shown=repeat + 1)
         shown = replace(session.showing(run.id), lane=found.rows[1].lane.index)
         for message in texts:
-            yield row(message, t("sv_status_done"), shown)
+            yield row(message, t(ENDS["done"]), shown)
 
     def figures(self, session: Session, tag: str = FALLBACK) -> list[Any]:
         """Figures of the race on screen: speed-ups with their spread, tokens over time."""

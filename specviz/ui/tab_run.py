@@ -15,7 +15,7 @@ from specviz.ui.protocol import dumps
 from specviz.ui.source import Source
 from specviz.ui.state import COMMON, DEFAULTS, SPECIAL, Menu, Setup, menu, pick, takes_draft
 from specviz.ui.tab_compare import RaceControls, build_mode, build_race
-from specviz.ui.words import hidden_words, method_words, words
+from specviz.ui.words import domain_words, hidden_words, method_words, words
 
 NUM_EXAMPLES = 6
 PAGE_LENGTH = 128  # long enough to see a pattern, short enough for a phone
@@ -26,6 +26,7 @@ class Controls:
     """The components that a visitor sets."""
 
     prompt: gr.Textbox
+    domain: gr.HTML
     examples: list[gr.Button]
     run: gr.Button
     stop: gr.Button
@@ -64,6 +65,7 @@ class Controls:
             self.hidden,
             self.run,
             self.card,
+            self.domain,
         ]
         return [*parts, *self.examples, *special]
 
@@ -81,6 +83,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
             max_lines=10,
             elem_id="sv-prompt",
         )
+        domain = words(domain_of(source, offer.target), elem_id="sv-domain", elem_classes="sv-hint")
         with gr.Row(elem_classes="sv-chips"):
             examples = [gr.Button(**button) for button in example_buttons(source, offer)]
         length = gr.Slider(1, 1024, PAGE_LENGTH, step=1, **look("max_new_tokens"))
@@ -125,6 +128,7 @@ def build_controls(source: Source, setup: Setup) -> Controls:
     race.single = [one, other, hidden, run]
     return Controls(
         prompt=prompt,
+        domain=domain,
         examples=examples,
         run=run,
         stop=stop,
@@ -226,6 +230,11 @@ def card_of(offer: Menu) -> str:
     return told([offer.method] if offer.method else [], fold=True)
 
 
+def domain_of(source: Source, target_id: str) -> list[list[Any]]:
+    """What to expect of the target on prompts from elsewhere."""
+    return domain_words(next((t for t in source.targets() if t.id == target_id), None))
+
+
 def draft_state(offer: Menu, setup: Setup) -> dict[str, Any]:
     """Choices, value and visibility of the draft menu."""
     drafts, drafting = list(offer.drafts), offer.drafter or offer.method
@@ -265,6 +274,7 @@ def menu_updates(
         dumps(hidden_words(offer)),
         gr.update(interactive=setup.live and card is not None),
         card_of(offer),
+        dumps(domain_of(source, offer.target)),
         *[gr.update(value=button["value"], visible=button["visible"]) for button in buttons],
         *[
             gr.update(visible=name in offer.shown, **(exits if name == "exit_layer" else {}))

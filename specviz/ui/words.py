@@ -11,6 +11,8 @@ from specviz.ui.head import call
 from specviz.ui.protocol import dumps
 from specviz.ui.state import Menu, Setup
 
+FATES = ("accepted", "rejected", "residual", "bonus", "discarded", "own")
+
 
 def word(
     tag: str,
@@ -91,15 +93,29 @@ def refusal(title: str, reason: str) -> list[Any]:
 
 
 def reading() -> list[list[Any]]:
-    """Four short texts on how to read the page."""
+    """Four short texts on how to read the page; the marks are told in the words of the legend."""
+    texts = {n: word("p", f"sv_read_{n}") for n in (1, 3, 4)}
+    texts[2] = word("dl", style="sv-read-marks", children=[mark(fate) for fate in FATES])
     columns = [
-        word(
-            "section",
-            children=[word("h3", f"sv_read_{n}_head"), word("p", f"sv_read_{n}")],
-        )
-        for n in range(1, 5)
+        word("section", children=[word("h3", f"sv_read_{n}_head"), texts[n]]) for n in range(1, 5)
     ]
     return [word("div", style="sv-read", children=columns)]
+
+
+def mark(fate: str) -> list[Any]:
+    """One fate of a token, as the legend names and draws it, and what it means."""
+    face = word("span", f"sv_{fate}", style=f"sv-t sv-{fate}")
+    return word("div", children=[word("dt", children=[face]), word("dd", f"sv_{fate}_info")])
+
+
+def domain_words(target: Any) -> list[list[Any]]:
+    """What an embedded target knows; nothing for other models.
+
+    Args:
+        target: an entry of ``Source.targets``, None for a model outside of the catalogue.
+    """
+    embedded = getattr(target, "source", "") == "embedded"
+    return [word("p", "sv_prompt_domain")] if embedded else []
 
 
 def about_traces() -> list[list[Any]]:

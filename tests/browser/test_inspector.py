@@ -59,6 +59,66 @@ def test_the_inspector_tells_the_numbers_of_a_refusal(pilot: Pilot) -> None:
     assert "residual" in page.locator(".sv-link.sv-picked").inner_text()
 
 
+def test_under_greedy_decoding_nothing_is_told_of_draws(pilot: Pilot) -> None:
+    page = pilot.open()
+    pilot.run(prompt="Greedy numbers")
+    page.locator(".sv-text .sv-rejected").first.click()
+    page.wait_for_timeout(150)
+    text = page.locator(".sv-inspect").inner_text()
+    for part in ("≠ arg max p", "Rejected: the target's likeliest token", "β = 1 if the draft is"):
+        assert part in text, part
+    assert "accept\n" not in text and "u 0.900" not in text and "Σ min" not in text
+
+
+def test_a_pinned_step_is_told_until_the_player_is_followed(pilot: Pilot) -> None:
+    page = pilot.open()
+    pilot.run(prompt="Pinned")
+    head, note = page.locator(".sv-inspect h3"), page.locator(".sv-inspect-pinned")
+    total = page.locator(".sv-lane").first.locator(".sv-step").count()
+    page.locator(".sv-text .sv-t").first.click()
+    page.wait_for_timeout(150)
+    assert head.inner_text() == f"Step 1 of {total}"
+    assert f"the player is at step {total}" in note.inner_text()
+    note.locator("button").click()
+    page.wait_for_timeout(150)
+    assert head.inner_text() == f"Step {total} of {total}" and not note.is_visible()
+    page.locator(".sv-text .sv-t").first.click()
+    page.click(".sv-play")  # playing lets go of the token
+    page.wait_for_timeout(300)
+    page.click(".sv-play")
+    page.wait_for_timeout(500)
+    assert page.locator(".sv-cur").count() == 0
+    assert head.inner_text().split(" of ")[0] == page.locator(".sv-place").inner_text().split(
+        " of "
+    )[0].replace("step", "Step")
+
+
+def test_help_leads_to_the_lesson(pilot: Pilot) -> None:
+    page = pilot.open()
+    pilot.show_all()
+    page.click(".sv-help")
+    assert page.locator(".sv-guide").is_visible()
+    page.click(".sv-guide button")
+    page.wait_for_selector(".sv-lesson-place")
+    page.click(".sv-lesson-close")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844), (1280, 420)])
+def test_the_card_of_a_token_never_covers_it_nor_leaves_the_window(
+    pilot: Pilot, width: int, height: int
+) -> None:
+    page = pilot.open(viewport={"width": width, "height": height})
+    pilot.run(prompt="Cards")
+    shown = page.locator(".sv-lane").first.locator(".sv-t")
+    page.locator(".sv-text").first.scroll_into_view_if_needed()
+    for index in range(0, shown.count(), 7):
+        shown.nth(index).click()
+        token, card = shown.nth(index).bounding_box(), page.locator(".sv-tip").bounding_box()
+        assert card["y"] >= token["y"] + token["height"] or card["y"] + card["height"] <= token["y"]
+        assert card["x"] >= 0 and card["x"] + card["width"] <= width
+        assert card["y"] >= 0 and card["y"] + card["height"] <= height, (index, card)
+
+
 def test_hostile_tokens_are_text_in_the_inspector(pilot: Pilot, source: FakeRuns) -> None:
     source.texts, source.num_steps = HOSTILE, 12
     page = pilot.open()

@@ -20,8 +20,8 @@ TABS = ("read", "figures", "theory", "sweep", "trace", "compare")
 # Proper names, symbols of the field, and units: written alike in all languages.
 NAMES = set(
     "specviz Gradio PyTorch Python JSON MTP GLM Gemma SmolLM2 Instruct hub GB Qwen2 Top min max "
-    "logits gram ms kB MB assistant target glm gemma tiny embedded cpu fake float32 glm4 moe "
-    "gemma3n gemma4 unified x86 PNG Perfetto chrome tracing".split()
+    "logits gram ms kB MB assistant target glm gemma tiny embedded cpu fake float32 MoE arg "
+    "Unified x86 PNG Perfetto chrome tracing".split()
 )
 PAPERS = re.compile(r"(arXiv|et al\.|DeepSeek-AI)")  # citations stay as they are printed
 
@@ -46,7 +46,7 @@ def english(texts_seen: list[str], tag: str) -> list[str]:
     """The texts that are English: known ones, and in other scripts all that is Latin."""
     table, own = texts()["en"], texts()[tag]
     differ = [text for key, text in table.items() if own[key] != text and len(text) > 1]
-    parts = [re.split(r"\{\w+\}", text) for text in differ]
+    parts = [re.split(r"\{\w+(?:\|[^{}]*)?\}", text) for text in differ]
     patterns = [re.compile(".+".join(map(re.escape, part))) for part in parts]
     mine = set(own.values())
     found = [s for s in texts_seen if s not in mine and any(p.fullmatch(s) for p in patterns)]

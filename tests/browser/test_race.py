@@ -98,7 +98,8 @@ def test_steps_and_paces_of_the_replay(pilot: Pilot, source: FakeRuns) -> None:
         "() => { const v = document.querySelector('.sv').svViewer; v.player.hold(v.feed.run, 0); }"
     )
     paces = page.locator(".sv-pace option").all_inner_texts()
-    assert paces[:3] == ["real time", "2× slower", "4× slower"]
+    assert paces[:2] == ["replay, as fast as measured", "replay, 2× slower than measured"]
+    assert page.locator(".sv-track-head").inner_text().startswith("Replay")
     page.locator(".sv-text").nth(1).focus()
     page.keyboard.press(".")
     counts = page.locator(".sv-runner-count").all_inner_texts()

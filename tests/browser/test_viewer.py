@@ -170,6 +170,33 @@ def test_the_tooltip_tells_the_numbers_of_a_token(pilot: Pilot) -> None:
     assert box["x"] + box["width"] <= window["width"]
 
 
+def test_no_line_of_a_text_is_cut_at_its_top(pilot: Pilot, source: FakeRuns) -> None:
+    source.rate, source.num_steps = 0.0, 120
+    page = pilot.open()
+    pilot.length(1024)
+    pilot.run(prompt="Lines")
+    cut = """() => {
+      const text = document.querySelector('.sv-text'), top = text.getBoundingClientRect().top;
+      const boxes = [...text.querySelectorAll('.sv-t')].map((node) => node.getBoundingClientRect());
+      return boxes.filter((box) => box.top < top && box.bottom > top + 1.5).length;
+    }"""
+    assert page.evaluate("() => document.querySelector('.sv-text').scrollTop") > 0
+    assert page.evaluate(cut) == 0
+    page.evaluate(
+        "() => { const v = document.querySelector('.sv').svViewer; v.player.hold(v.feed.run, 60); }"
+    )
+    assert page.evaluate(cut) == 0
+
+
+def test_a_token_without_a_draft_is_no_bonus(pilot: Pilot) -> None:
+    page = pilot.open()
+    pilot.run(prompt="Plain beside")
+    plain = page.locator(".sv-lane").nth(1)
+    assert plain.locator(".sv-own").count() == plain.locator(".sv-t").count() > 0
+    plain.locator(".sv-own").first.click()
+    assert page.locator(".sv-tip-fate").inner_text() == "target's token"
+
+
 def test_fates_differ_without_colour(pilot: Pilot) -> None:
     page = pilot.open()
     pilot.run(prompt="Marks")

@@ -52,7 +52,7 @@ UNIVERSAL = card("universal", "foreign_draft_model")
         (MTP_LAYERS, LLAMA, "names no multi-token-prediction layers"),
         (MTP_LAYERS, replace(GLM, has_mtp_weights=False), "hold no weights for them"),
         (MTP_DRAFTER, GEMMA, None),
-        (MTP_DRAFTER, LLAMA, "and it is 'llama'"),
+        (MTP_DRAFTER, LLAMA, "and it is Llama"),
         (PLAIN, DRAFTER, "only drafts for its own target"),
         (PLAIN, BLOCK, "only drafts for its own target"),
         (PLAIN, replace(LLAMA, is_encoder_decoder=True), "encoder-decoder"),
@@ -70,6 +70,15 @@ def test_reason_why_a_target_does_not_serve(
 ) -> None:
     reason = why_target_unfit(method, facts)
     assert (reason is None) if words is None else (reason is not None and words in reason)
+
+
+def test_a_reason_names_architectures_as_people_do() -> None:
+    families = why_target_unfit(MTP_DRAFTER, GLM)
+    assert families == (
+        "MTP drafters exist for Gemma 3n, Gemma 4, Gemma 4 Unified, and it is GLM-4 MoE"
+    )
+    other = why_target_unfit(MTP_DRAFTER, replace(LLAMA, model_type="brand_new"))
+    assert other is not None and other.endswith("and it is brand_new")
 
 
 def test_refused_target_names_method_and_model() -> None:
@@ -95,7 +104,7 @@ def test_exit_inside_the_model_is_taken(exit_layer: int | None) -> None:
         (SPECULATIVE, LLAMA, DRAFTER, "not a model that can draft alone"),
         (MTP_DRAFTER, GEMMA, DRAFTER, None),
         (MTP_DRAFTER, GEMMA, LLAMA, "not an MTP drafter"),
-        (MTP_DRAFTER, LLAMA, DRAFTER, "the target is 'llama'"),
+        (MTP_DRAFTER, LLAMA, DRAFTER, "the target is Llama"),
         (MTP_DRAFTER, replace(GEMMA, hidden_size=64), DRAFTER, "made for a hidden size of 32"),
         (MTP_DRAFTER, None, DRAFTER, None),
         (MTP_DRAFTER, GEMMA, BLOCK, "not an MTP drafter"),

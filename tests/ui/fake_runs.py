@@ -83,6 +83,8 @@ CARDS = (
 )
 WORDS = (" the", " fox", " ran", " and", " saw", " a", " red", " tree", ".", " It", " was", " old")
 
+GREEDY = "Greedy"  # a prompt with this word is told to have been judged greedily
+
 
 @dataclass(frozen=True)
 class Target:
@@ -294,7 +296,7 @@ def header(request: RunRequest) -> RunHeader:
             "key": card.key,
             "title": card.title,
             "drafter": card.key,
-            "rule": "greedy_match",
+            "rule": "greedy_match" if GREEDY in request.prompt else "speculative_sampling",
             "lossless": True,
         },
         models={"target": model, "draft": draft},

@@ -7,8 +7,8 @@ const path = require("node:path");
 
 const source = ["model", "step"].map((name) =>
   fs.readFileSync(path.join(__dirname, `../../assets/specviz-${name}.js`), "utf8")).join("\n");
-const names = "{ svStepLine, svRows, svBytes, svAlign }";
-const { svStepLine, svRows, svBytes, svAlign } = new Function(
+const names = "{ svStepLine, svRows, svWhy, svCaption, svRule, svFate, svBytes, svAlign }";
+const { svStepLine, svRows, svWhy, svCaption, svRule, svFate, svBytes, svAlign } = new Function(
   `const module = undefined;\n${source}\nreturn ${names};`)();
 
 const NAMES = ["kept", "accepted", "rejected", "next"];
@@ -45,6 +45,47 @@ test("a refused token and the one in its stead show the same place", () => {
     assert.ok(rows[0].next);
   }
   assert.deepEqual(svRows(refused, 2), []);
+});
+
+const lane = (rule, temperature) => ({ start: { method: { rule }, request: { temperature } } });
+
+test("the rule in force is the trace's; an ensemble may be greedy", () => {
+  assert.equal(svRule(lane("greedy_match", 0)), "greedy_match");
+  assert.equal(svRule(lane("ensemble", 0.8)), "ensemble");
+  assert.equal(svRule(lane("ensemble", 0)), "ensemble_greedy");
+  assert.equal(svRule(lane("<script>", 0)), "");
+  assert.equal(svRule({ start: null }), "");
+  assert.equal(svRule({ start: { method: null, request: null } }), "");
+});
+
+test("a sentence says what the rule did: nothing is drawn under greedy decoding", () => {
+  const [a, r, d, s] = refused.tok;
+  const why = (token, rule) => svWhy(token, refused, rule);
+  assert.deepEqual([a, r, s].map((token) => why(token, "greedy_match")),
+    ["sv_why_accepted_greedy_match", "sv_why_rejected_greedy_match", "sv_why_residual_greedy_match"]);
+  assert.equal(why(r, "sample_match"), "sv_why_rejected_sample_match");
+  assert.equal(why({ ...r, u: 0.4 }, "speculative_sampling"), "sv_why_rejected_drawn");
+  assert.equal(why(s, "speculative_sampling"), "sv_why_residual_speculative_sampling");
+  assert.equal(why(s, "ensemble_greedy"), "sv_why_residual_ensemble_greedy");
+  assert.equal(why(r, "speculative_sampling"), "sv_why_rejected_other"); // a file without the draw
+  assert.equal(why(r, ""), "sv_why_rejected_other");
+  assert.equal(why(d, "greedy_match"), "sv_why_discarded");
+});
+
+test("the caption names the residual only where one was drawn from", () => {
+  const [a, r, d] = refused.tok;
+  assert.equal(svCaption(r, ["p", "q"], "greedy_match"), "sv_inspect_table_greedy_match");
+  assert.equal(svCaption(a, ["p"], "ensemble_greedy"), "sv_inspect_table_ensemble_greedy");
+  assert.equal(svCaption(d, ["q"], "greedy_match"), "sv_inspect_table_other");
+  assert.equal(svCaption(r, ["p", "r"], "sample_match"), "sv_inspect_table_residual_sample_match");
+  assert.equal(svCaption(r, ["p", "q", "r"], "speculative_sampling"), "sv_inspect_table_residual_speculative_sampling");
+});
+
+test("a bonus follows a draft; a token without one is the target's own", () => {
+  const own = { x: "a", f: "b" };
+  assert.equal(svFate(own, { tok: [own] }), "own");
+  assert.equal(svFate(own, { tok: [{ x: "b", f: "a" }, own] }), "bonus");
+  assert.equal(svWhy(own, { tok: [own] }, "greedy_match"), "sv_why_alone");
 });
 
 test("bytes come from hex, from a label of bytes, or from the text", () => {

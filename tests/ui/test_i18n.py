@@ -37,7 +37,7 @@ ALWAYS_MANY = {
     *[("tau", "tokens"), ("v", "tokens"), ("n", "nats"), ("gain", "times"), ("cost", "times")],
     *[("window", "steps"), ("draft", "shares")],  # of a plot, always 10; a verb
 }
-SYMBOLS = "Top min max logits gram".split()  # Top-k, n-gram, as the field writes them
+SYMBOLS = "Top min max arg logits gram".split()  # Top-k, n-gram, as the field writes them
 
 
 def test_there_are_five_languages() -> None:
