@@ -29,9 +29,14 @@ class SvSheet {
   say(key, values) {
     const texts = SV_TEXTS[this.language()];
     const told = Object.entries(values || {}).map(([name, value]) =>
-      [name, typeof value === "number" ? this.number(value, "fine") : value]);
+      [name, typeof value === "number" ? this.number(value, "fine") : this.said(value)]);
     const text = texts[key] || SV_TEXTS.en[key] || svSaid(key, this.language());
     return svFill(text, Object.fromEntries(told), this.language());
+  }
+
+  // A title of another part, or several with commas between.
+  said(names) {
+    return String(names).split(", ").map((name) => svSaid(name, this.language())).join(", ");
   }
 
   badge(parent, [key, { date } = {}]) {
@@ -106,7 +111,7 @@ class SvSheet {
       const first = svcNode("th", "", row);
       first.scope = "row";
       svcNode("i", "sv-sheet-key sv-k-" + style, first);
-      svcNode("span", "", first, name);
+      svcNode("span", "", first, this.said(name));
       for (const { value, form } of facts) svcNode("td", "", row, this.number(value, form));
     }
   }

@@ -240,12 +240,12 @@ class SvViewer {
     return this.ink;
   }
 
-  draw() {
+  draw(follow = false) {
     const { run } = this.feed;
     const count = this.player.shown(run);
     this.shown = svShown(run, count);
     this.scale = svStripScale(run.lanes);
-    run.lanes.forEach((data, place) => this.drawLane(this.lanes[place], data, this.shown[place]));
+    run.lanes.forEach((data, place) => this.drawLane(this.lanes[place], data, place, follow));
     for (const chart of this.charts) chart.draw(run.lanes, this.shown);
     const plain = run.lanes.findIndex((lane) => lane.key === "plain");
     const beside = plain >= 0 && plain !== this.active && run.lanes[plain].steps[this.shown[plain] - 1];
@@ -257,9 +257,10 @@ class SvViewer {
     this.inspector.draw();
   }
 
-  drawLane(lane, data, shown) {
+  drawLane(lane, data, place, follow) {
     if (!lane) return;
-    if (lane.text.shown !== shown) lane.text.show(shown, this.player.mode !== "live");
+    const shown = this.shown[place];
+    if (lane.text.shown !== shown) lane.text.show(shown, follow);
     const held = lane.place === this.active && this.player.mode === "hold" ? shown - 1 : -1;
     const marked = this.cursor.marked(lane.place);
     lane.strip.draw(data.steps, shown, marked >= 0 ? marked : held, this.scale);
@@ -284,7 +285,7 @@ class SvViewer {
   // The player moved.
   moved() {
     const begin = performance.now();
-    this.draw();
+    this.draw(true);
     void this.root.offsetHeight;
     this.feed.stats.drawMs = performance.now() - begin;
   }
