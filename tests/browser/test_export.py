@@ -116,7 +116,7 @@ def test_a_token_tells_why(opener: Opener, sampled: Trace) -> None:
         if "is not below" in page.inner_text(".sv-tip"):
             break
     text = page.inner_text(".sv-tip")
-    assert "Refused: the draw" in text and "p, target" in text and "q, draft" in text
+    assert "Rejected: the draw" in text and "p, target" in text and "q, draft" in text
     page.keyboard.press("Escape")
     assert page.locator(".sv-tip").is_hidden()
     page.locator(".sv-text .sv-accepted").first.hover()

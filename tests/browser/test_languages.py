@@ -46,13 +46,22 @@ def english(texts_seen: list[str], tag: str) -> list[str]:
     """The texts that are English: known ones, and in other scripts all that is Latin."""
     table, own = texts()["en"], texts()[tag]
     differ = [text for key, text in table.items() if own[key] != text and len(text) > 1]
-    parts = [re.split(r"\{\w+(?:\|[^{}]*)?\}", text) for text in differ]
-    patterns = [re.compile(".+".join(map(re.escape, part))) for part in parts]
+    patterns = [pattern(text) for text in differ]
     mine = set(own.values())
     found = [s for s in texts_seen if s not in mine and any(p.fullmatch(s) for p in patterns)]
     if tag != "pt-BR":
         found += [s for s in texts_seen if not PAPERS.search(s) and set(latin(s)) - NAMES]
     return found
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """What a text looks like once its places are filled and its words have one of their forms."""
+    parts = re.split(r"\{(\w+(?:\|[^{}]*)?)\}", text)
+    for at in range(1, len(parts), 2):
+        forms = parts[at].split("|")[1:]
+        parts[at] = "(?:" + "|".join(map(re.escape, forms)) + ")" if forms else ".+"
+    parts[::2] = map(re.escape, parts[::2])
+    return re.compile("".join(parts))
 
 
 def latin(text: str) -> list[str]:

@@ -50,6 +50,9 @@ def test_a_race_is_measured_live_and_replayed_on_one_clock(pilot: Pilot, source:
     ]
     page.wait_for_function(OVER, timeout=30_000)
     page.wait_for_function("() => document.querySelector('.sv').svViewer.player.mode === 'play'")
+    page.wait_for_function(  # nothing is called done while the replay plays
+        "() => document.querySelector('#sv-status textarea').value === 'Measured; see the replay'"
+    )
     page.wait_for_function("() => document.querySelector('.sv').svViewer.player.count > 4")
     seen = page.evaluate(
         "() => { const v = document.querySelector('.sv').svViewer;"

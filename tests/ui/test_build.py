@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from specviz import runs
 from specviz.trace import Trace
 from specviz.ui import theme
 from specviz.ui.build import build_app
@@ -88,6 +89,12 @@ def test_menus_change_together() -> None:
     assert special["ngram"]["visible"] is True
     assert special["confidence"]["visible"] is False
     assert updates[2]["visible"] is False  # no draft model
+
+
+@pytest.mark.parametrize(("target", "told"), [("target-glm", True), ("smollm2-135m", False)])
+def test_only_an_embedded_model_is_said_to_know_little(target: str, told: bool) -> None:
+    updates = menu_updates(runs, Setup(), target, "plain")
+    assert sum("sv_prompt_domain" in str(update) for update in updates) == told
 
 
 def test_launch_options_ask_for_nothing_from_outside() -> None:
