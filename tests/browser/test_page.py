@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,56 +67,22 @@ def test_figures_on_screen_are_those_of_the_metrics(pilot: Pilot) -> None:
     assert shown == f"{metrics['measured_speedup']:.2f}×"
 
 
-def test_updates_are_frequent_and_fresh(
-    pilot: Pilot, source: FakeRuns, record_property: Callable[[str, object], None]
-) -> None:
-    """At 40 steps/s: at least 10 updates per second, p95 of the lag under 100 ms.
-
-    The lag is that of the oldest step in a message, from the decode thread to the screen. Other
-    programs can only make it longer, so the best of three attempts counts; it is only held against
-    the page where the machine has a core to spare.
-    """
-    source.rate, source.num_steps = 40.0, 200
-    pilot.open()
+def test_messages_are_few_small_and_complete(pilot: Pilot, source: FakeRuns) -> None:
+    """How late they are is measured by ``tests.browser.figures``: it depends on the machine."""
+    source.rate, source.num_steps = 40.0, 80
+    page = pilot.open()
     pilot.show_all()
-    pilot.page.uncheck("#sv-beside input")
+    page.uncheck("#sv-beside input")
     pilot.length(1000)
-    tries = []
-    for _ in range(3):
-        tries.append(measured_updates(pilot))
-        print(tries[-1])
-        assert tries[-1]["gaps"] == 0
-        assert tries[-1]["biggest"] < 70_000
-        assert tries[-1]["messages_per_second"] <= 20
-        if tries[-1]["updates_per_second"] >= 10 and tries[-1]["lag_p95_ms"] < 100:
-            break
-    best = min(tries, key=lambda found: found["lag_p95_ms"])
-    for name, value in best.items():
-        record_property(name, value)
-    if best["load"] <= (os.cpu_count() or 1):
-        assert best["updates_per_second"] >= 10
-        assert best["lag_p95_ms"] < 100
-
-
-def measured_updates(pilot: Pilot) -> dict[str, float]:
-    """Run once and read the viewer's own figures: rates, lag in ms, largest message in bytes."""
-    pilot.page.evaluate(
-        "() => { const s = document.querySelector('.sv').svViewer.feed.stats;"
-        " Object.assign(s, { lags: [], frameMs: [], messages: 0, frames: 0, biggest: 0 }); }"
-    )
+    before = pilot.stats()
     pilot.run(prompt="Once upon a time there were many words")
     stats = pilot.stats()
-    seconds = pilot.page.locator(".sv-text .sv-step").count() / 40
-    lags = sorted(stats["lags"])
-    return {
-        "messages_per_second": round(stats["messages"] / seconds, 1),
-        "updates_per_second": round(stats["frames"] / seconds, 1),
-        "lag_p50_ms": lags[len(lags) // 2],
-        "lag_p95_ms": lags[int(0.95 * (len(lags) - 1))],
-        "load": round(os.getloadavg()[0], 1),
-        "gaps": stats["gaps"],
-        "biggest": stats["biggest"],
-    }
+    seconds = page.locator(".sv-text .sv-step").count() / source.rate
+    assert seconds == 2
+    assert 2 < stats["messages"] - before["messages"] <= 20 * seconds
+    assert stats["frames"] - before["frames"] <= stats["messages"] - before["messages"] + 5
+    assert stats["gaps"] == 0
+    assert stats["biggest"] < 70_000
 
 
 def test_stop_ends_the_run_and_the_page_stays_usable(pilot: Pilot, source: FakeRuns) -> None:
