@@ -1,6 +1,7 @@
 // A small line chart in SVG: one line per lane, x = tokens of the output so far.
 
 const SV_NS = "http://www.w3.org/2000/svg";
+const SV_CHART_REST = 200; // ms between two drawings while steps come in: curves change slowly
 const SV_CHART = { width: 600, height: 120 };
 
 class SvChart {
@@ -18,6 +19,7 @@ class SvChart {
     plot.appendChild(this.svg);
     for (const share of [0, 0.5, 1]) this.grid(share);
     this.lines = [];
+    this.drawn = 0;
     this.last = svNode("span", "sv-last", plot);
     this.most = svNode("span", "sv-most", plot);
   }
@@ -48,7 +50,10 @@ class SvChart {
   }
 
   // Draw the first `shown[i]` steps of each lane; the scale is that of the whole run.
-  draw(lanes, shown) {
+  draw(lanes, shown, streaming = false) {
+    const now = performance.now();
+    if (streaming && now - this.drawn < SV_CHART_REST) return;
+    this.drawn = now;
     let tokens = 1;
     let top = this.options.top || 0;
     for (const lane of lanes) {

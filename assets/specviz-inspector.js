@@ -2,7 +2,7 @@
 // the distributions at its place, where the draft came from, and the whole step as one plain line.
 
 const SV_CARDS = 40; // tokens of a step that are drawn
-const SV_CALM = 250; // ms between two drawings while the run plays
+const SV_CALM = 500; // ms between two drawings while the run plays
 const SV_KEYS = {
   sv_inspect_key_token: "\u2190 \u2192", sv_inspect_key_ends: "Home End", sv_inspect_key_step: ", .",
   sv_inspect_key_play: "Space", sv_inspect_key_close: "Esc", sv_inspect_key_list: "?",
@@ -13,6 +13,7 @@ class SvInspector {
     this.viewer = viewer;
     this.say = (key, values) => viewer.say(key, values);
     this.key = "";
+    this.drawn = 0; // when it was drawn last
     this.asked = new Set(); // steps whose alternatives were asked for
     this.box = svNode("section", "sv-inspect", parent);
     this.box.tabIndex = 0;
@@ -67,12 +68,12 @@ class SvInspector {
     this.help.setAttribute("aria-expanded", String(!this.list.hidden));
   }
 
-  // Bring the panel up to date, soon; a playing run is drawn a few times per second only.
+  // Bring the panel up to date, soon; of a run that moves, the first step that comes after a rest.
   draw() {
     if (this.due) return;
     const { player, feed } = this.viewer;
     const moving = player.mode === "play" || (feed.run.kind === "live" && !feed.run.end);
-    const wait = moving ? SV_CALM : 0;
+    const wait = moving ? Math.max(0, this.drawn + SV_CALM - performance.now()) : 0;
     this.due = setTimeout(() => { this.due = null; this.show(); }, wait);
   }
 
@@ -95,6 +96,7 @@ class SvInspector {
     const key = [this.viewer.feed.run.id, place, index, picked, Boolean(step && step.light)].join();
     if (key === this.key) return;
     this.key = key;
+    this.drawn = performance.now();
     const count = { n: index + 1, all: lane.steps.length };
     this.title.textContent = this.say(step ? "sv_inspect_head" : "sv_inspect_none", count);
     for (const node of [this.facts, this.chain, this.detail]) node.textContent = "";

@@ -246,7 +246,8 @@ class SvViewer {
     this.shown = svShown(run, count);
     this.scale = svStripScale(run.lanes);
     run.lanes.forEach((data, place) => this.drawLane(this.lanes[place], data, place, follow));
-    for (const chart of this.charts) chart.draw(run.lanes, this.shown);
+    const streaming = this.player.mode === "live" && run.kind === "live" && !run.end;
+    for (const chart of this.charts) chart.draw(run.lanes, this.shown, streaming);
     const plain = run.lanes.findIndex((lane) => lane.key === "plain");
     const beside = plain >= 0 && plain !== this.active && run.lanes[plain].steps[this.shown[plain] - 1];
     this.figures.draw(run.lanes[this.active], this.shown[this.active] || 0, beside || null);

@@ -23,7 +23,8 @@ RESULTS_FILE = ROOT / "BENCHMARKS.md"
 HOW_TO_READ = """# Benchmarks
 
 Written by `python -m specviz bench --write`; do not edit. One section per processor and
-number format.
+number format. *The page* is kept as it stands: its tables are what
+`python -m tests.browser.figures` prints, without and with `--live`.
 
 How to read it: in one process and interleaved, each method is run four ways on the same prompts
 with the same draft length, greedily.
