@@ -120,7 +120,7 @@ def test_a_token_tells_why(opener: Opener, sampled: Trace) -> None:
     page.keyboard.press("Escape")
     assert page.locator(".sv-tip").is_hidden()
     page.locator(".sv-text .sv-accepted").first.hover()
-    assert "Kept" in page.inner_text(".sv-tip")
+    assert "Accepted:" in page.inner_text(".sv-tip")
 
 
 def test_opens_at_a_step(opener: Opener, sampled: Trace) -> None:
