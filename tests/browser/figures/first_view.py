@@ -12,6 +12,7 @@ from specviz.ui.theme import launch_options
 from tests.browser.figures.table import Row, kilobytes, middle
 
 REPEATS = 5
+KINDS = ("the page itself", "Gradio", "fonts", "other files")
 TOKEN = ".sv-text .sv-t"
 PAINTED = f"""() => {{
   const watcher = new MutationObserver(() => {{
@@ -75,7 +76,7 @@ def weights(address: str, found: dict[str, float]) -> list[Row]:
             body = answer.read()
         raw[kind(url, address)] += len(body)
         packed[kind(url, address)] += len(gzip.compress(body))
-    rows = [(f"first view, {name}", sizes(raw[name], packed[name])) for name in sorted(raw)]
+    rows = [(f"first view, {name}", sizes(raw[name], packed[name])) for name in KINDS]
     ours = {"our script": head(), "our style": launch_options()["css"]}
     for name, text in ours.items():
         data = text.encode()
