@@ -70,9 +70,10 @@ class SvInspector {
 
   // Bring the panel up to date, soon; of a run that moves, the first step that comes after a rest.
   draw() {
-    if (this.due) return;
     const { player, feed } = this.viewer;
     const moving = player.mode === "play" || (feed.run.kind === "live" && !feed.run.end);
+    if (this.due && moving) return;
+    clearTimeout(this.due); // what waited while the run moved is due at once when it rests
     const wait = moving ? Math.max(0, this.drawn + SV_CALM - performance.now()) : 0;
     this.due = setTimeout(() => { this.due = null; this.show(); }, wait);
   }
