@@ -27,7 +27,7 @@ from specviz.catalog.digests import sha256_of
 from specviz.catalog.folders import ModelFacts, tokenizer_files, weight_files
 from specviz.catalog.locate import Place, Status, fetch_description, fetch_weights
 from specviz.catalog.mtp import load_mtp_layers
-from specviz.catalog.threads import ThreadChoice, choose_threads
+from specviz.catalog.threads import ThreadChoice, choose_threads, few_threads
 from specviz.engine.language_model import LanguageModel
 from specviz.errors import ModelError
 
@@ -170,7 +170,7 @@ def _load(place: Place, device: str, dtype: str, status: Status) -> LoadedModel:
             mtp_layers = load_mtp_layers(module, facts.num_layers, facts.num_mtp_layers)
     language_model, threads = None, None
     if not facts.is_drafter:
-        with _as_model_error(place):
+        with _as_model_error(place), few_threads(module):
             language_model = LanguageModel(module, _end_ids(module, tokenizer))
         status(f"Measuring {place.id}")
         threads = choose_threads(language_model)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -21,6 +23,7 @@ _WIDTHS = (1, 6)  # one plain step and one verification of five drafts
 _MAX_ROUNDS = 5
 _MAX_SECONDS = 0.6  # per number of threads
 _HOPELESS = 2.0  # times slower than the best: not measured any further
+_TINY = 50_000_000  # parameters; passes of smaller models gain nothing by threads, if not measured
 _LOST = 5.0  # the same for a first pass, which also starts the threads
 
 
@@ -36,6 +39,18 @@ class ThreadChoice:
         """The choice and its figures, for provenance and status."""
         figures = ", ".join(f"{n}: {1000 * s:.1f} ms" for n, s in self.seconds.items())
         return f"{self.num_threads} thread(s) (measured {figures})"
+
+
+@contextmanager
+def few_threads(module: torch.nn.Module) -> Iterator[None]:
+    """One thread for a tiny model until its number is measured: on a busy machine, threads wait."""
+    before = torch.get_num_threads()
+    if sum(parameter.numel() for parameter in module.parameters()) < _TINY:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def choose_threads(model: LanguageModel, all_threads: int = ALL_THREADS) -> ThreadChoice | None:
