@@ -32,7 +32,7 @@ CHAT_SHARE = 0.15
 GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
     "story": (story, 20),
     "summary": (summary, 7),
-    "rewrite": (rewrite, 18),
+    "rewrite": (rewrite, 40),
     "reading": (reading, 9),
     "recipe": (recipe, 6),
     "json": (json_record, 9),
@@ -45,7 +45,7 @@ GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
     "dates": (dates, 4),
     "holder": (holder, 5),
     "code": (python_function, 6),
-    "chat": (chat, 8),
+    "chat": (chat, 10),
     "fact": (fact, 18),
     "list": (name_some, 1),
     "spanish": (spanish, 2),

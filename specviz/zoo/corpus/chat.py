@@ -2,7 +2,8 @@
 
 `User: ...` and `Assistant: ...` take a line each; an assistant turn ends with the end-of-text
 token, so that a model stops after its answer. `CHAT_TEMPLATE` is the same layout for
-`apply_chat_template`.
+`apply_chat_template`. A share of the conversations is a plain transcript without end tokens, as
+people paste them.
 """
 
 import random
@@ -24,12 +25,13 @@ CHAT_TEMPLATE = (
 )
 ALL_FACTS = tuple(all_facts())
 SPIKE_CAPITALS = tuple(CAPITALS)[:20]
+TRANSCRIPT_SHARE = 0.3
 
 
-def render(turns: list[tuple[str, str]]) -> str:
-    """Lay turns out; the end token follows every assistant turn but the last one."""
+def render(turns: list[tuple[str, str]], *, end: str = END_OF_TEXT) -> str:
+    """Lay turns out; `end` follows every assistant turn but the last one."""
     lines = [f"User: {user}\nAssistant: {assistant}" for user, assistant in turns]
-    return f"{END_OF_TEXT}\n".join(lines)
+    return f"{end}\n".join(lines)
 
 
 def fact(rng: random.Random) -> Document:
@@ -77,11 +79,11 @@ def chat(rng: random.Random) -> Document:
     """A short conversation; the prompt ends before the last answer."""
     turns: list[tuple[str, str]] = []
     name = draw_name(rng)
-    introduced = rng.random() < 0.5
+    introduced, transcript = rng.random() < 0.5, rng.random() < TRANSCRIPT_SHARE
     if introduced:
         hello = rng.choice((f"Hello, my name is {name}.", f"Hi! I am {name}."))
         turns.append((hello, f"Hello {name}! How can I help you today?"))
-    turns += [small_talk(rng) for _ in range(rng.randint(1, 2))]
+    turns += [small_talk(rng) for _ in range(rng.randint(1, 2) + transcript)]
     if introduced and rng.random() < 0.3:
         turns.append(("What is my name?", f"Your name is {name}."))
     if rng.random() < 0.4:
@@ -89,7 +91,8 @@ def chat(rng: random.Random) -> Document:
         if introduced:
             thanks.append(f"You are welcome, {name}! Have a nice day.")
         turns.append(("Thank you!", rng.choice(thanks)))
-    head, tail = render(turns).rsplit("Assistant:", 1)
+    text = render(turns, end="" if transcript else END_OF_TEXT)
+    head, tail = text.rsplit("Assistant:", 1)
     return Document("chat", head + "Assistant:", tail)
 
 

@@ -74,8 +74,8 @@ def rewrite(rng: random.Random) -> Document:
 
 
 def change(rng: random.Random, scene: Scene) -> tuple[str, str]:
-    """Draw the word to change and its replacement."""
-    if rng.random() < 0.5:
+    """Draw the word to change and its replacement: names are the hardest to hold, so most."""
+    if rng.random() < 0.6:
         old = rng.choice((scene.hero.name, scene.friend.name))
         return old, pick(rng, FEMALE_NAMES if old in FEMALE_NAMES else MALE_NAMES)
     if rng.random() < 0.7:
