@@ -121,11 +121,11 @@ def options_of(settings: str) -> dict[str, Any]:
     """
     try:
         found = json.loads(settings or "{}")
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):  # a client may send anything
         found = None
     if not isinstance(found, dict):
         raise SettingError(
-            f'settings must be a JSON object such as {{"gamma": 4}}, got {settings[:40]!r}'
+            f'settings must be a JSON object such as {{"gamma": 4}}, got {str(settings)[:40]!r}'
         )
     return found
 

@@ -34,6 +34,8 @@ LIGHT: dict[str, Any] = {**QUIET, "queue": False}
 # Words in plots are not translated by the browser, so their listeners are told the language that
 # the page is shown in: their last input.
 TONGUE = "(...given) => [...given.slice(0, -1), document.documentElement.lang]"
+# The tabs lie below the viewer: what they put on screen is brought into sight.
+LOOK = "() => document.querySelector('#sv-viewer').scrollIntoView({ block: 'start' })"
 FIGURES: dict[str, Any] = {**LIGHT, "js": TONGUE}
 
 
@@ -149,10 +151,12 @@ def build_traces(page: Page, outputs: list[Any], drawing: dict[str, Any]) -> Non
             t("sv_trace_load"), file_types=[".json"], type="filepath", elem_id="sv-load"
         )
     session = outputs[-1]
-    shown = opener.click(page.open, [recorded, session], outputs, **QUIET)
-    shown.then(**drawing)
-    shown = upload.upload(page.load, [upload, session], outputs, **QUIET)
-    shown.then(**drawing)
+    for shown in (
+        opener.click(page.open, [recorded, session], outputs, **QUIET),
+        upload.upload(page.load, [upload, session], outputs, **QUIET),
+    ):
+        shown.then(None, js=LOOK, **LIGHT)
+        shown.then(**drawing)
 
 
 def wire(page: Page, controls: Controls, outputs: list[Any], drawing: dict[str, Any]) -> None:

@@ -266,6 +266,10 @@ def test_a_broken_trace_is_refused_with_a_sentence(
     assert len(sentence) > 20
     assert "Traceback" not in sentence
     assert str(tmp_path) not in sentence
+    page.wait_for_function(
+        "() => { const box = document.querySelector('.sv-alert').getBoundingClientRect();"
+        " return box.top >= 0 && box.bottom <= innerHeight; }"
+    )
 
 
 def test_figures_fill_their_boxes(pilot: Pilot) -> None:

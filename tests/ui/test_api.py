@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 import pytest
@@ -45,6 +46,7 @@ def test_settings_reach_the_run() -> None:
         (HERE, ("  ",), "the prompt is empty"),
         (HERE, ("a", "plain", "", "", "{"), "settings must be a JSON object"),
         (HERE, ("a", "plain", "", "", "[1]"), "settings must be a JSON object"),
+        (HERE, ("a", "plain", "", "", {"gamma": 2}), "settings must be a JSON object"),
         (HERE, ("a", "plain", "", "", '{"gamma": 99}'), "from 1 to 16, got 99"),
         (HERE, ("a", "plain", "", "", '{"nope": 1}'), "there is no setting 'nope'"),
         (PUBLIC, ("a", "plain", "some/model"), "target must be one of big, other"),
@@ -54,7 +56,7 @@ def test_settings_reach_the_run() -> None:
         (PUBLIC, ("a", "plain", "", "", '{"device": "cuda"}'), "device and dtype"),
     ],
 )
-def test_refusals_are_sentences(setup: Setup, arguments: tuple[str, ...], sentence: str) -> None:
+def test_refusals_are_sentences(setup: Setup, arguments: tuple[Any, ...], sentence: str) -> None:
     source = FakeRuns(num_steps=3)
     api = Api(source, setup)
     with pytest.raises(gr.Error, match=sentence):
