@@ -115,6 +115,7 @@ def test_each_lane_of_a_race_can_be_saved(pilot: Pilot, source: FakeRuns, tmp_pa
         shown = from_disk(pilot, saved(page, "document", tmp_path))
         assert shown[0] == f"{100 * trace.metrics['acceptance_rate']:.1f}%"
         assert shown[3] == f"{trace.metrics['measured_speedup']:.2f}×"
+        pilot.show_all()  # a replay that plays on takes the link of its last step away
         address = link_of(page)
         assert f"method={method}" in address
 
