@@ -23,8 +23,8 @@ _WIDTHS = (1, 6)  # one plain step and one verification of five drafts
 _MAX_ROUNDS = 5
 _MAX_SECONDS = 0.6  # per number of threads
 _HOPELESS = 2.0  # times slower than the best: not measured any further
-_TINY = 50_000_000  # parameters; passes of smaller models gain nothing by threads, if not measured
 _LOST = 5.0  # the same for a first pass, which also starts the threads
+_TINY = 50_000_000  # parameters; smaller models are checked on one thread before the measurement
 
 
 @dataclass(frozen=True, slots=True)

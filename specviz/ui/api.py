@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from typing import Any, cast
 
 import gradio as gr
 
-from specviz.config import RunRequest
 from specviz.errors import ModelError, SettingError, SpecvizError
 from specviz.events import Event, Verified
 from specviz.trace import Trace
 from specviz.trace.encode import step_document
 from specviz.ui.protocol import dumps
-from specviz.ui.source import Source
+from specviz.ui.source import Source, run_place
 from specviz.ui.state import Setup
 
 
@@ -57,7 +56,7 @@ class Api:
         Raises:
             gradio.Error: the run was refused; says why.
         """
-        with self._run(prompt, method, target, draft, settings) as events:
+        with closing(self._events(prompt, method, target, draft, settings)) as events:
             for event in told(events):
                 if isinstance(event, Verified):
                     yield dumps(step_document(event))
@@ -75,21 +74,17 @@ class Api:
         Raises:
             gradio.Error: the run was refused; says why.
         """
-        with self._run(prompt, method, target, draft, settings) as events:
+        with closing(self._events(prompt, method, target, draft, settings)) as events:
             return Trace.from_events(list(told(events))).dumps()
-
-    def _run(
-        self, prompt: str, method: str, target: str, draft: str, settings: str
-    ) -> closing[Generator[Event, None, None]]:
-        return closing(self._events(prompt, method, target, draft, settings))
 
     def _events(
         self, prompt: str, method: str, target: str, draft: str, settings: str
     ) -> Generator[Event, None, None]:
         options = options_of(settings)
         options |= {k: v for k, v in (("target", target), ("draft", draft)) if v}
-        request = RunRequest.of(method, prompt, **options)
-        self._check_models(request)
+        if not self.setup.any_model:
+            self._check_models(method, options)
+        request = self.source.request_of(method, prompt, **options)
         stop = threading.Event()
         stream = cast(Generator[Event, None, None], self.source.stream(request, stop=stop))
         try:
@@ -98,18 +93,20 @@ class Api:
         finally:
             stop.set()
 
-    def _check_models(self, request: RunRequest) -> None:
-        """On a public server only the catalogue's models run, and only on its own device."""
-        if self.setup.any_model:
-            return
+    def _check_models(self, method: str, options: Mapping[str, Any]) -> None:
+        """On a public server only the catalogue's models run, and only on its own device.
+
+        Nothing is looked up before: a name may be a folder of the server.
+        """
+        target, draft = options.get("target"), options.get("draft")
         targets = [target.id for target in self.source.targets()]
-        if request.target is not None and request.target not in targets:
+        if target is not None and target not in targets:
             raise ModelError(f"target must be one of {', '.join(targets)} on this server")
-        drafts = self.source.drafts(request.target or targets[0], request.method)
-        if request.draft is not None and request.draft not in drafts:
+        drafts = self.source.drafts(target or targets[0], method)
+        if draft is not None and draft not in drafts:
             allowed = ", ".join(drafts) or "left out"
             raise ModelError(f"draft must be one of {allowed} on this server")
-        if (request.device, request.dtype) != ("auto", "auto"):
+        if not {"device", "dtype"}.isdisjoint(options):
             raise SettingError("device and dtype must be left out on this server")
 
 
@@ -141,6 +138,5 @@ def told(events: Iterator[Event]) -> Iterator[Event]:
 def build_api(source: Source, setup: Setup) -> None:
     """Offer ``/steps`` and ``/trace``, inside ``gr.Blocks``."""
     api = Api(source, setup)
-    options: dict[str, Any] = {"concurrency_id": "gpu"}
-    gr.api(api.steps, api_name="steps", **options)
-    gr.api(api.trace, api_name="trace", **options)
+    gr.api(api.steps, api_name="steps", **run_place())
+    gr.api(api.trace, api_name="trace", **run_place())

@@ -21,7 +21,7 @@ from specviz.ui.handlers import Page, server_functions
 from specviz.ui.i18n import said, t
 from specviz.ui.race_handlers import Racing
 from specviz.ui.registry import Registry, Run
-from specviz.ui.source import Source
+from specviz.ui.source import Source, run_place
 from specviz.ui.state import Session, Setup, torch_is_here
 from specviz.ui.tab_run import Controls, build_controls
 from specviz.ui.theme import launch_options
@@ -34,9 +34,9 @@ LIGHT: dict[str, Any] = {**QUIET, "queue": False}
 # Words in plots are not translated by the browser, so their listeners are told the language that
 # the page is shown in: their last input.
 TONGUE = "(...given) => [...given.slice(0, -1), document.documentElement.lang]"
+FIGURES: dict[str, Any] = {**LIGHT, "js": TONGUE}
 # The tabs lie below the viewer: what they put on screen is brought into sight.
 LOOK = "() => document.querySelector('#sv-viewer').scrollIntoView({ block: 'start' })"
-FIGURES: dict[str, Any] = {**LIGHT, "js": TONGUE}
 
 
 def build_app(
@@ -166,8 +166,7 @@ def wire(page: Page, controls: Controls, outputs: list[Any], drawing: dict[str, 
         page.run,
         [session, *controls.inputs],
         outputs,
-        concurrency_id="gpu",
-        concurrency_limit=int(os.environ.get("SPECVIZ_PARALLEL_RUNS", "1")),
+        **run_place(),
         show_progress="minimal",
         show_progress_on=controls.status,
         api_visibility="private",

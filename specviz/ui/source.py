@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,12 @@ from typing import Any, Protocol
 
 from specviz.config import MethodCard, RunRequest
 from specviz.events import Event
+
+
+def run_place() -> dict[str, Any]:
+    """Arguments of every listener that decodes: they share a queue of so many runs at a time."""
+    limit = int(os.environ.get("SPECVIZ_PARALLEL_RUNS", "1"))
+    return {"concurrency_id": "gpu", "concurrency_limit": limit}
 
 
 class Source(Protocol):
@@ -31,6 +38,9 @@ class Source(Protocol):
 
     def examples(self, target_id: str) -> tuple[Any, ...]:
         """Prompts that suit the target: title, prompt, chat."""
+
+    def request_of(self, method: str, prompt: str, **options: Any) -> RunRequest:
+        """The request of the command line's options, flat; refused where it cannot hold."""
 
     def stream(
         self,

@@ -15,7 +15,7 @@ import gradio as gr
 from specviz.config import MethodCard
 from specviz.ui.i18n import said, t
 from specviz.ui.race_handlers import Racing
-from specviz.ui.source import Source
+from specviz.ui.source import Source, run_place
 from specviz.ui.state import PLAIN, SPECIAL, Menu, Setup, borrows, menu, obeyed, pick
 from specviz.ui.words import word, words
 
@@ -213,7 +213,7 @@ def wire_race(racing: Racing, controls: Any, outputs: list[Any]) -> Any:
         racing.run,
         [session, race.repeats, *race.boxes, *controls.inputs],
         outputs,
-        concurrency_id="gpu",
+        **run_place(),
         show_progress="minimal",
         show_progress_on=controls.status,
         api_visibility="private",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import queue
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,6 +17,7 @@ from specviz.ui.i18n import t
 from specviz.ui.protocol import dumps
 from specviz.ui.registry import Item, Run
 from specviz.ui.sheet import sheet
+from specviz.ui.source import run_place
 from specviz.ui.state import chosen, menu
 from specviz.ui.tab_run import Controls
 
@@ -50,8 +50,7 @@ def build_sweep(page: Page, controls: Controls, light: Mapping[str, Any]) -> Non
         sweeper.run,
         [knob, *controls.inputs],
         drawn,
-        concurrency_id="gpu",
-        concurrency_limit=int(os.environ.get("SPECVIZ_PARALLEL_RUNS", "1")),
+        **run_place(),
         show_progress="hidden",
         api_visibility="private",
     )

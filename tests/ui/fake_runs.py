@@ -28,6 +28,7 @@ from specviz.events import (
     TopToken,
     Verified,
 )
+from specviz.plans import request_of
 
 CARDS = (
     MethodCard("plain", "Plain decoding", "One token per step.", "", order=0),
@@ -158,6 +159,9 @@ class FakeRuns:
 
     def recorded(self) -> tuple[Path, ...]:
         return self.traces
+
+    def request_of(self, method: str, prompt: str, **options: Any) -> RunRequest:
+        return request_of(method, prompt, **options)
 
     def stream(
         self,

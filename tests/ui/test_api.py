@@ -48,6 +48,8 @@ def test_settings_reach_the_run() -> None:
         (HERE, ("a", "plain", "", "", "[1]"), "settings must be a JSON object"),
         (HERE, ("a", "plain", "", "", {"gamma": 2}), "settings must be a JSON object"),
         (HERE, ("a", "plain", "", "", '{"gamma": 99}'), "from 1 to 16, got 99"),
+        (HERE, ("a", "early_exit", "target-glm", "", '{"exit_layer": 0}'), "from 1 to 19"),
+        (PUBLIC, ("a", "early_exit", "/etc", "", '{"exit_layer": 0}'), "target must be one of"),
         (HERE, ("a", "plain", "", "", '{"nope": 1}'), "there is no setting 'nope'"),
         (PUBLIC, ("a", "plain", "some/model"), "target must be one of big, other"),
         (PUBLIC, ("a", "plain", "", "", '{"target": "/etc"}'), "target must be one of big, other"),
