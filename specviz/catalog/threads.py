@@ -6,7 +6,6 @@ a factor of ten. The measurement is short and happens once, when the model is lo
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,9 +19,9 @@ ALL_THREADS = (
     torch.get_num_threads()
 )  # as the process started; a run in another thread may lower it
 _WIDTHS = (1, 6)  # one plain step and one verification of five drafts
-_MAX_ROUNDS = 5
-_MAX_SECONDS = 0.6  # per number of threads
-_HOPELESS = 2.0  # times slower than the best: not measured any further
+_MAX_ROUNDS = 6
+_MAX_SECONDS = 1.0  # for all rounds of a model
+_HOPELESS = 2.0  # times slower than one thread: more threads are not measured any further
 _LOST = 5.0  # the same for a first pass, which also starts the threads
 _TINY = 50_000_000  # parameters; smaller models are checked on one thread before the measurement
 
@@ -58,11 +57,8 @@ def choose_threads(model: LanguageModel, all_threads: int = ALL_THREADS) -> Thre
     if model.device.type != "cpu":
         return None
     before = torch.get_num_threads()
-    seconds: dict[int, float] = {}
     try:
-        for count in sorted({1, all_threads}):
-            torch.set_num_threads(count)
-            seconds[count] = _seconds_per_step(model, min(seconds.values(), default=math.inf))
+        seconds = _interleaved(_Probe(model), sorted({1, all_threads}))
     finally:
         torch.set_num_threads(before)
     best = min(seconds, key=lambda count: seconds[count])
@@ -70,21 +66,33 @@ def choose_threads(model: LanguageModel, all_threads: int = ALL_THREADS) -> Thre
     return ThreadChoice(best, seconds)
 
 
-@torch.inference_mode()
-def _seconds_per_step(model: LanguageModel, best_so_far: float) -> float:
-    cache = model.new_cache(64)
-    ids = [(3 + 5 * at) % model.vocab_size for at in range(max(_WIDTHS))]
-    begin = time.perf_counter()
-    model.forward(ids[:1], cache)  # warm-up, not counted, unless it says enough
-    if (first := time.perf_counter() - begin) > _LOST * best_so_far:
-        return first
-    best, start = math.inf, time.perf_counter()
-    for _ in range(_MAX_ROUNDS):
+class _Probe:
+    """Times one forward of each width on a number of threads, each time on an empty cache."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self._ids = [(3 + 5 * at) % model.vocab_size for at in range(max(_WIDTHS))]
+
+    @torch.inference_mode()
+    def seconds(self, count: int) -> float:
+        torch.set_num_threads(count)
+        cache = self._model.new_cache()
         begin = time.perf_counter()
         for width in _WIDTHS:
-            model.forward(ids[:width], cache, keep=width)
-        best = min(best, time.perf_counter() - begin)
-        late = time.perf_counter() - start > _MAX_SECONDS
-        if late or best > _HOPELESS * best_so_far:
+            self._model.forward(self._ids[:width], cache, keep=width)
+        return time.perf_counter() - begin
+
+
+def _interleaved(probe: _Probe, counts: list[int]) -> dict[int, float]:
+    """Best time of each number of threads; they take turns, so a busy moment hits all alike."""
+    start = time.perf_counter()
+    best = {count: probe.seconds(count) for count in counts}
+    one, bar = counts[0], _LOST  # a first pass also warms up and starts the threads
+    for _ in range(_MAX_ROUNDS):
+        for count in counts:
+            if count == one or best[count] <= bar * best[one]:
+                best[count] = min(best[count], probe.seconds(count))
+        bar = _HOPELESS
+        if time.perf_counter() - start > _MAX_SECONDS:
             break
     return best
