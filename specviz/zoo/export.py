@@ -145,7 +145,8 @@ def check_sizes(output: Path) -> dict[str, int]:
 def training_of(space: Workspace, entry: Entry) -> str:
     """Stages that made a model, with the time and tokens that their checkpoints hold."""
     kind = entry.stage.removeprefix("grow-")
-    stages = [f"base-{kind}", entry.stage] if entry.stage.startswith("grow-") else [entry.stage]
+    grown = entry.stage.startswith("grow-")
+    stages = [*([f"base-{kind}", f"deep-{kind}"] if grown else []), entry.stage]
     if entry.folder == "target-glm":
         stages.append("mtp")
     told = []
