@@ -104,9 +104,10 @@ class SvDetail {
     const line = svNode("tr", row.drafted ? "sv-is-draft" : row.next ? "sv-is-next" : "", body);
     const name = svNode("th", "", line);
     name.scope = "row";
-    svNode("span", "sv-dist-token", name).textContent = svLabel(row);
+    const parts = svNode("span", "sv-dist-name", name);
+    svNode("span", "sv-dist-token", parts).textContent = svLabel(row);
     const mark = row.drafted ? "sv_inspect_is_draft" : row.next ? "sv_inspect_is_next" : "";
-    if (mark) svNode("small", "", name).textContent = this.say(mark);
+    if (mark) svNode("small", "", parts).textContent = this.say(mark);
     for (const column of columns) {
       const cell = svNode("td", "sv-bar-" + column, line);
       const track = svNode("span", "sv-track", cell);

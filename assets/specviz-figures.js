@@ -174,7 +174,7 @@ class SvFigures {
 // What the marks of tokens and the colours of times mean.
 function svLegend(list, say) {
   list.textContent = "";
-  for (const fate of ["accepted", "rejected", "residual", "bonus", "discarded", "own"]) {
+  for (const fate of ["drafted", "accepted", "rejected", "residual", "bonus", "discarded", "own"]) {
     const item = svNode("li", "sv-key", list);
     svNode("span", "sv-t sv-" + fate, item).textContent = say("sv_" + fate);
     item.title = say("sv_" + fate + "_info");

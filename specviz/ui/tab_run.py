@@ -20,6 +20,9 @@ from specviz.ui.words import domain_words, hidden_words, method_words, words
 NUM_EXAMPLES = 6
 PAGE_LENGTH = 128  # long enough to see a pattern, short enough for a phone
 
+# On a phone the method lies below the viewer.
+JUMP = "() => document.querySelector('#sv-method').scrollIntoView({ block: 'start' })"
+
 
 @dataclass(slots=True)
 class Controls:
@@ -99,6 +102,8 @@ def build_controls(source: Source, setup: Setup) -> Controls:
         status = gr.Textbox(
             t("sv_ready"), label=t("sv_status"), interactive=False, lines=1, elem_id="sv-status"
         )
+        jump = gr.Button(t("sv_jump"), elem_id="sv-jump", size="sm")
+        jump.click(None, js=JUMP, show_progress="hidden", queue=False, api_visibility="private")
     with gr.Column(elem_classes="sv-group"):
         with gr.Column(elem_classes="sv-one") as one:
             method = gr.Radio(

@@ -11,7 +11,7 @@ from specviz.ui.head import call
 from specviz.ui.protocol import dumps
 from specviz.ui.state import Menu, Setup
 
-FATES = ("accepted", "rejected", "residual", "bonus", "discarded", "own")
+FATES = ("drafted", "accepted", "rejected", "residual", "bonus", "discarded", "own")
 
 
 def word(
