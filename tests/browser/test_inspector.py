@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.browser.pilot import Pilot
 from tests.browser.test_viewer import HOSTILE
 from tests.ui.fake_runs import FakeRuns
 
+expect = pytest.importorskip("playwright.sync_api").expect
+expect.set_options(timeout=15_000)
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("default")]
 
 
@@ -25,13 +29,11 @@ def test_the_inspector_follows_steps_tokens_and_keys(pilot: Pilot) -> None:
     )
     page.locator(".sv-inspect").focus()
     page.keyboard.press("Home")
-    page.wait_for_timeout(100)
-    assert head.inner_text() == f"Step 1 of {total}"
-    assert page.locator(".sv-picked").count() == 1
+    expect(head).to_have_text(f"Step 1 of {total}")
+    expect(page.locator(".sv-picked")).to_have_count(1)
     assert not page.locator(".sv-tip").is_visible()
     page.keyboard.press(".")
-    page.wait_for_timeout(100)
-    assert head.inner_text() == f"Step 2 of {total}"
+    expect(head).to_have_text(f"Step 2 of {total}")
     assert not page.locator(".sv-inspect .sv-keys").is_visible()
     page.keyboard.press("?")
     assert page.locator(".sv-inspect .sv-keys").is_visible()
@@ -48,25 +50,23 @@ def test_the_inspector_tells_the_numbers_of_a_refusal(pilot: Pilot) -> None:
     page = pilot.open()
     pilot.run(prompt="Numbers")
     page.locator(".sv-text .sv-rejected").first.click()
-    page.wait_for_timeout(150)
-    text = page.locator(".sv-inspect").inner_text()
+    panel = page.locator(".sv-inspect")
     for part in ("u 0.900 ≥ 0.500", "residual", "drafted", "put here", "Chance of acceptance"):
-        assert part in text, part
+        expect(panel).to_contain_text(part)
     card = page.locator(".sv-link.sv-picked")
     assert "rejected" in card.inner_text()
     page.locator(".sv-link").last.click()
-    page.wait_for_timeout(150)
-    assert "residual" in page.locator(".sv-link.sv-picked").inner_text()
+    expect(page.locator(".sv-link.sv-picked")).to_contain_text("residual")
 
 
 def test_under_greedy_decoding_nothing_is_told_of_draws(pilot: Pilot) -> None:
     page = pilot.open()
     pilot.run(prompt="Greedy numbers")
     page.locator(".sv-text .sv-rejected").first.click()
-    page.wait_for_timeout(150)
-    text = page.locator(".sv-inspect").inner_text()
+    panel = page.locator(".sv-inspect")
     for part in ("≠ arg max p", "Rejected: the target's likeliest token", "β = 1 if the draft is"):
-        assert part in text, part
+        expect(panel).to_contain_text(part)
+    text = panel.inner_text()
     assert "accept\n" not in text and "u 0.900" not in text and "Σ min" not in text
 
 
@@ -76,21 +76,18 @@ def test_a_pinned_step_is_told_until_the_player_is_followed(pilot: Pilot) -> Non
     head, note = page.locator(".sv-inspect h3"), page.locator(".sv-inspect-pinned")
     total = page.locator(".sv-lane").first.locator(".sv-step").count()
     page.locator(".sv-text .sv-t").first.click()
-    page.wait_for_timeout(150)
-    assert head.inner_text() == f"Step 1 of {total}"
-    assert f"the player is at step {total}" in note.inner_text()
+    expect(head).to_have_text(f"Step 1 of {total}")
+    expect(note).to_contain_text(f"the player is at step {total}")
     note.locator("button").click()
-    page.wait_for_timeout(150)
-    assert head.inner_text() == f"Step {total} of {total}" and not note.is_visible()
+    expect(head).to_have_text(f"Step {total} of {total}")
+    expect(note).to_be_hidden()
     page.locator(".sv-text .sv-t").first.click()
     page.click(".sv-play")  # playing lets go of the token
     page.wait_for_timeout(300)
     page.click(".sv-play")
-    page.wait_for_timeout(500)
-    assert page.locator(".sv-cur").count() == 0
-    assert head.inner_text().split(" of ")[0] == page.locator(".sv-place").inner_text().split(
-        " of "
-    )[0].replace("step", "Step")
+    expect(page.locator(".sv-cur")).to_have_count(0)
+    place = page.locator(".sv-place").inner_text().split(" of ")[0].replace("step", "Step")
+    expect(head).to_have_text(re.compile(re.escape(place) + " of "))
 
 
 def test_help_leads_to_the_lesson(pilot: Pilot) -> None:
