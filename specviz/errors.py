@@ -7,7 +7,8 @@
     ├── ModelError        a model cannot be found, loaded or used
     │   └── PairError     target and draft model do not fit each other
     ├── TraceError        a trace file is broken, too new or inconsistent
-    └── BusyError         the models are in use by another run
+    ├── BusyError         the models are in use by another run
+    └── GpuError          a shared GPU was not granted, or not for long enough
 
 Every message follows one formula: what was wrong (with its value), what is allowed, what to do.
 ``ValueError`` and ``TypeError`` are for callers, ``assert`` is for our own invariants; only the
@@ -45,3 +46,7 @@ class TraceError(SpecvizError):
 
 class BusyError(SpecvizError):
     """The models are in use by another run."""
+
+
+class GpuError(SpecvizError):
+    """A shared GPU was not granted, or not for long enough."""

@@ -16,7 +16,7 @@ import torch
 
 from specviz.attach import Attacher
 from specviz.catalog.load import LoadedModel, has_tokenizer, load, load_tokenizer
-from specviz.catalog.locate import Status, fetch_description
+from specviz.catalog.locate import Place, Status, fetch_description
 from specviz.catalog.pairing import check_vocabularies
 from specviz.engine.decode import decode
 from specviz.engine.drafters.base import Parts
@@ -90,6 +90,11 @@ def prepare(plan: Plan, status: Status) -> LiveRun:
     _check_caches(plan, loaded, loaded_draft)
     plan = _resolve(plan, loaded)
     return LiveRun(plan, prompt_ids, TokenTexts(tokenizer), loaded, loaded_draft)
+
+
+def preload(place: Place) -> None:
+    """Put a model into the cache of loaded ones, for runs that choose no device and no dtype."""
+    load(place, status=lambda text: None)
 
 
 def encode(plan: Plan, tokenizer: Any) -> tuple[int, ...]:

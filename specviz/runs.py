@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specviz.catalog.examples import EXAMPLES, Example
-from specviz.catalog.folders import ROOT, read_vocabulary
-from specviz.catalog.locate import locate
+from specviz.catalog.folders import ROOT, read_vocabulary, weight_files
+from specviz.catalog.locate import fetch_weights, locate
 from specviz.catalog.menu import ModelInfo, draft_ids, model_list, reasons
 from specviz.catalog.pairing import overlap
 from specviz.config import MethodCard, RunRequest
@@ -156,6 +156,39 @@ def warm_up() -> None:
     with suppress(SpecvizError):
         for _ in stream(RunRequest.of("speculative", "Once upon a time", max_new_tokens=4)):
             pass
+
+
+def at_hand() -> tuple[str, ...]:
+    """Ids of the catalogue's models whose weights are on this machine."""
+    places = [locate(model.id) for model in models()]
+    return tuple(
+        place.id
+        for place in places
+        if place.gguf_file or (place.folder is not None and weight_files(place.folder))
+    )
+
+
+def preload(model_id: str) -> None:
+    """Load a model onto the device that a run with ``auto`` chooses, in this very thread.
+
+    Raises:
+        ModelError: it cannot be loaded.
+    """
+    from specviz import live
+
+    live.preload(locate(model_id))
+
+
+def fetch(request: RunRequest, *, status: Status | None = None) -> None:
+    """Check a request and download what its models lack, without loading anything.
+
+    Raises:
+        SpecvizError: the request is refused, or the hub does not give the files.
+    """
+    plan = make_plan(request)
+    for found in (plan.target, plan.draft):
+        if found is not None:
+            fetch_weights(found, status or _silent)
 
 
 def _stream(plan: Plan, stop: threading.Event | None, status: Status) -> Iterator[Event]:

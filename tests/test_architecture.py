@@ -32,6 +32,7 @@ TEXTS = ("specviz.attach", "specviz.token_text")
 LIVE = ("specviz.live", "specviz.header")
 PURE = (*BASE, "specviz.metrics", "specviz.trace")
 COMMANDS = ("specviz.runs", "specviz.comparison", "specviz.bench", "specviz.export")
+SHOWN = tuple(f"specviz.{name}" for name in ("export", "render", "runs", "comparison", "sweep"))
 MESSAGES = tuple(
     f"specviz.ui.{name}" for name in ("protocol", "registry", "scripts", "shelf")
 )  # the pure part
@@ -94,17 +95,10 @@ RULES = (
     Rule("specviz.record", (*PURE, "specviz.runs")),
     Rule("specviz.comparison", (*PURE, *PLANNING, "specviz.runs", "specviz.comparison")),
     Rule("specviz.export", (*PURE, "specviz.render", *MESSAGES, "specviz.export")),
+    Rule("specviz.ui.zero_gpu", (*PURE, *SHOWN, "specviz.ui"), ("gradio", "spaces")),
     Rule(
         "specviz.ui",
-        (
-            *PURE,
-            "specviz.export",
-            "specviz.render",
-            "specviz.runs",
-            "specviz.comparison",
-            "specviz.sweep",
-            "specviz.ui",
-        ),
+        (*PURE, *SHOWN, "specviz.ui"),
         ("gradio", "plotly"),
     ),
     Rule("specviz.cli", (*PURE, "specviz.render", *COMMANDS, "specviz.cli", "specviz.ui")),
@@ -119,6 +113,7 @@ LAZY = {
     "specviz.runs": ("specviz.live",),
     "specviz": ("specviz.runs", "specviz.comparison"),
     "specviz.cli": ("specviz.ui",),
+    "specviz.ui.zero_gpu": ("spaces",),
     "specviz.cli_bench": ("specviz.bench",),
     "specviz.catalog.locate": ("huggingface_hub",),
 }

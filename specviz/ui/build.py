@@ -13,7 +13,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "200")
 import gradio as gr
 
 from specviz.errors import SpecvizError
-from specviz.ui import shelf, tab_compare, tab_run, tab_sweep, tab_theory
+from specviz.ui import shelf, tab_compare, tab_run, tab_sweep, tab_theory, zero_gpu
 from specviz.ui.api import build_api
 from specviz.ui.arrival import Arrival, build_note
 from specviz.ui.cards import method_cards, told
@@ -76,10 +76,8 @@ def build_app(
 
 
 def default_source() -> Source:
-    """The bridge to everything that decodes."""
-    from specviz import runs
-
-    return runs
+    """The bridge to everything that decodes; on ZeroGPU, by way of its GPU tasks."""
+    return zero_gpu.source()
 
 
 def first_run(page: Page) -> Run | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from specviz.config import MethodCard, RunRequest
 from specviz.events import Event
@@ -56,3 +57,27 @@ class Source(Protocol):
 
     def warm_up(self) -> None:
         """Load the default models, so that a first run begins sooner."""
+
+
+def in_turn(
+    source: Source,
+    requests: Sequence[RunRequest],
+    *,
+    stop: threading.Event,
+    status: Callable[[str], None],
+) -> Generator[tuple[int, Event], None, None]:
+    """Decode requests one after the other; yields each event with the place of its request.
+
+    A source with a method of this name does so in its own way.
+    """
+    own = getattr(source, "in_turn", None)
+    if own is not None:
+        yield from own(requests, stop=stop, status=status)
+        return
+    for lane, request in enumerate(requests):
+        if stop.is_set():
+            break
+        stream = source.stream(request, stop=stop, status=status)
+        with closing(cast(Generator[Event, None, None], stream)) as events:
+            for event in events:
+                yield lane, event

@@ -21,6 +21,7 @@ LINES: tuple[tuple[str, str, str], ...] = (
     (r"Warming up", "sv_status_warming", ""),
     (r"Running", "sv_status_running", ""),
     (r"Waiting for the models: (\d+) runs? ahead", "sv_status_queue", r"\1"),
+    (r"Waiting for a GPU", "sv_status_gpu", ""),
     (r"Round (\d+) of (\d+): .*", "sv_status_round", r"\1/\2"),
 )
 

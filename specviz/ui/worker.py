@@ -29,7 +29,7 @@ from specviz.ui.protocol import (
     open_record,
 )
 from specviz.ui.registry import Item, Run
-from specviz.ui.source import Source
+from specviz.ui.source import Source, in_turn
 
 WINDOW_S = 0.055  # at most 18 messages per second
 MANY_WINDOW_S = 0.1  # and 10 where more than two lanes are drawn, which costs the page more
@@ -70,13 +70,10 @@ def spawn(run: Run, work: Callable[[], None]) -> Run:
 
 
 def _decode(run: Run, source: Source, requests: Sequence[RunRequest]) -> None:
-    for lane, request in enumerate(requests):
-        if run.stop.is_set():
-            break
-        events = source.stream(request, stop=run.stop, status=lambda text: _status(run, text))
-        with closing(events):
-            for event in events:
-                run.put(Item("event", lane, event))
+    events = in_turn(source, requests, stop=run.stop, status=lambda text: _status(run, text))
+    with closing(events):
+        for lane, event in events:
+            run.put(Item("event", lane, event))
 
 
 def _guarded(run: Run, work: Callable[[], None]) -> None:
