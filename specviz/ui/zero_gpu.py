@@ -6,8 +6,9 @@ model does. That process finds the models where the server has placed them at st
 and learns itself stays there, and the server relies on none of it. Stop: the server closes the
 task's generator, which ends the run in the other process after the step at hand.
 
-Outside ZeroGPU nothing of this is used. It follows the source of ``spaces`` 0.51 and is tested with
-a stand-in for it; it has never run on ZeroGPU itself.
+Outside ZeroGPU nothing of this is used. It follows the source of ``spaces`` 0.51, is tested with a
+stand-in for it, and was tried by hand with the package itself, an invented scheduler and no GPU; it
+has never run on ZeroGPU.
 """
 
 from __future__ import annotations

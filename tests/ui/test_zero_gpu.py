@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ from specviz.ui.handlers import SETTINGS, Page
 from specviz.ui.i18n import t
 from specviz.ui.registry import Registry, Run
 from specviz.ui.state import DEFAULTS, Setup
+from specviz.ui.tab_sweep import Sweeper
 from specviz.ui.worker import Follower
 from specviz.ui.zero_gpu import MAX_DURATION_S, Race, Runs, ZeroRuns
 from tests.ui.fake_runs import FakeRuns
@@ -36,6 +38,7 @@ from tests.ui.fake_spaces import FakeSpaces
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 HERE: Any = SimpleNamespace(session_hash="me")
+LENGTH = 10
 STORY = "Write a story about a brave fox named Lila."
 QUOTA = "You have exceeded your ZeroGPU quota (10s requested vs. 3s left). Try again in 1:02:03. "
 
@@ -67,7 +70,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> FakeRuns:
 
 
 def request(method: str, target: str = "target-glm", **options: Any) -> RunRequest:
-    return RunRequest.of(method, STORY, target=target, **{"max_new_tokens": 12, **options})
+    return RunRequest.of(method, STORY, target=target, **{"max_new_tokens": LENGTH, **options})
 
 
 def decoded(source: Any, requests: list[RunRequest]) -> Run:
@@ -88,7 +91,7 @@ def committed(events: list[Event]) -> list[tuple[int, ...]]:
 
 
 def values(**changed: Any) -> list[Any]:
-    settings = {name: getattr(DEFAULTS, name) for name in SETTINGS} | {"max_new_tokens": 8}
+    settings = {name: getattr(DEFAULTS, name) for name in SETTINGS} | {"max_new_tokens": LENGTH}
     form = {"prompt": STORY, "target": "target-glm", "method": "prompt_lookup"} | changed
     return [*form.values(), None, None, False, True, *settings.values()]
 
@@ -102,7 +105,7 @@ def test_every_method_streams_the_same_steps_from_a_gpu_task(
     requests = [request(method, target) for method in methods]
     here, there = decoded(runs, requests), decoded(source, requests)
     for lane, method in enumerate(methods):
-        assert len(ids(here.events[lane])) == 12, method
+        assert len(ids(here.events[lane])) == LENGTH, method
         assert ids(there.events[lane]) == ids(here.events[lane]), method
         assert committed(there.events[lane]) == committed(here.events[lane]), method
         kinds = [type(event) for event in there.events[lane]]
@@ -118,10 +121,13 @@ def test_a_sampled_run_draws_the_same_tokens(source: ZeroRuns) -> None:
     assert ids(list(source.stream(asked))) == ids(list(runs.stream(asked)))
 
 
-def test_what_a_task_loads_is_not_expected_here(spaces: FakeSpaces, source: ZeroRuns) -> None:
-    loading.forget_models()
+def test_what_a_task_loads_is_not_expected_here(
+    source: ZeroRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "_cache", OrderedDict())
+    monkeypatch.setattr(loading, "_tokenizers", {})
     (run,) = decoded(source, [request("plain")]).events
-    assert len(ids(run)) == 12
+    assert len(ids(run)) == LENGTH
     assert not loading._cache
     assert not loading._tokenizers
 
@@ -194,6 +200,16 @@ def test_a_race_runs_in_one_task(spaces: FakeSpaces, source: ZeroRuns) -> None:
     assert "Running" in told
 
 
+def test_a_sweep_runs_in_one_task(spaces: FakeSpaces, source: ZeroRuns, slow: FakeRuns) -> None:
+    slow.num_steps, slow.rate = 4, 0
+    sweeper = Sweeper(Page(source, Registry()))
+    asked = values(target="target-glm", method="prompt_lookup")
+    last = json.loads(list(sweeper.run("gamma", HERE, *asked))[-1])
+    assert last["note"] == "sv_sweep_note"
+    assert last["charts"][0]["xs"] == list(range(1, 13))
+    assert spaces.exits == [0]
+
+
 def test_the_endpoints_go_through_a_task(spaces: FakeSpaces, source: ZeroRuns) -> None:
     api = Api(source, Setup(live=True, any_model=False))
     steps = list(api.steps(STORY, "prompt_lookup", settings='{"max_new_tokens": 6}'))
@@ -229,26 +245,20 @@ def test_a_refusal_inside_the_task_keeps_its_sentence(
     assert spaces.exits == [0]
 
 
-@pytest.mark.parametrize(
-    ("refusal", "words"),
-    [
-        (gr.Error(QUOTA, print_exception=False), "3s left"),
-        (RuntimeError("Connection closed by visitor while queueing"), "RuntimeError"),
-    ],
-)
-def test_no_gpu_is_a_sentence_and_run_can_be_clicked_again(
-    spaces: FakeSpaces, source: ZeroRuns, refusal: Exception, words: str
+def test_no_quota_is_a_sentence_and_run_can_be_clicked_again(
+    spaces: FakeSpaces, source: ZeroRuns
 ) -> None:
     page = Page(source, Registry())
     session: Any = SimpleNamespace(showing=lambda run_id: run_id)
-    spaces.refusal = refusal
+    spaces.refusal = gr.Error(QUOTA, print_exception=False)
     rows = list(page.run(session, HERE, *values()))  # to its end: only then Run is free
     notices = [json.loads(row[0]) for row in rows if isinstance(row[0], str)]
-    kind, sentence = notices[-1]["error"]
-    assert kind == "GpuError"
-    assert words in sentence
-    assert "try again later" in sentence
-    assert "seconds of a GPU were asked for" in sentence
+    assert notices[-1]["error"] == [
+        "GpuError",
+        "ZeroGPU did not finish this run (You have exceeded your ZeroGPU quota (10s requested vs. "
+        f"3s left). Try again in 1:02:03); {spaces.asked[0]} seconds of a GPU were asked for; "
+        "choose fewer tokens, methods or rounds, or try again later",
+    ]
     assert str(rows[-1][1]) == str(t("sv_status_error"))
     (first,) = page.registry.owned("me")
     assert first.done.is_set()
@@ -257,6 +267,15 @@ def test_no_gpu_is_a_sentence_and_run_can_be_clicked_again(
     rows = list(page.run(session, HERE, *values()))
     assert str(rows[-1][1]) == str(t("sv_status_done"))
     assert spaces.exits == [0]
+
+
+def test_any_other_failure_of_the_service_is_a_sentence(
+    spaces: FakeSpaces, source: ZeroRuns, caplog: pytest.LogCaptureFixture
+) -> None:
+    spaces.refusal = RuntimeError("ZeroGPU API /schedule error: 500")
+    with pytest.raises(GpuError, match="RuntimeError.*try again later"):
+        list(source.stream(request("plain")))
+    assert "/schedule error: 500" in caplog.text
 
 
 def test_a_task_that_dies_is_a_sentence(
