@@ -96,6 +96,7 @@ def values(**changed: Any) -> list[Any]:
     return [*form.values(), None, None, False, True, *settings.values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["target-glm", "target-gemma"])
 def test_every_method_streams_the_same_steps_from_a_gpu_task(
     spaces: FakeSpaces, source: ZeroRuns, target: str
