@@ -129,7 +129,7 @@ class DecodeConfig:
 
 
 SETTING_NAMES = tuple(f.name for f in fields(DecodeConfig))
-_NAMED = {"target": "model", "draft": "model", "drafter": "method"}
+_NAMED = ("target", "draft", "drafter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +162,10 @@ class RunRequest:
     config: DecodeConfig = field(default_factory=DecodeConfig)
 
     def __post_init__(self) -> None:
-        for name, kind in _NAMED.items():
+        for name in _NAMED:
             value = getattr(self, name)
             if isinstance(value, str) and not value.strip():
-                allowed = f"the name of a {kind}"
+                allowed = "the name of a method" if name == "drafter" else "the name of a model"
                 raise SettingError(_sentence(name, value, allowed, "leave it out for the default"))
 
     @classmethod
@@ -191,9 +191,7 @@ def whole(name: str, value: object, low: int, high: int, *, hint: str = "") -> N
         raise SettingError(_sentence(name, value, f"a whole number from {low} to {high}", hint))
 
 
-def real(
-    name: str, value: object, low: float, high: float, *, open_ends: bool = False, hint: str = ""
-) -> None:
+def real(name: str, value: object, low: float, high: float, *, open_ends: bool = False) -> None:
     """Raise ``SettingError`` unless ``value`` is a finite number within ``low``…``high``."""
     good = isinstance(value, (int, float)) and not isinstance(value, bool)
     good = good and (isinstance(value, int) or math.isfinite(value))  # type: ignore[arg-type]
@@ -201,10 +199,9 @@ def real(
     if good and open_ends:
         good = low < value < high  # type: ignore[operator]
     if not good:
-        kind = "strictly between" if open_ends else "from"
-        joint = "and" if open_ends else "to"
-        allowed = f"a number {kind} {low:g} {joint} {high:g}"
-        raise SettingError(_sentence(name, value, allowed, hint))
+        inside = f"a number strictly between {low:g} and {high:g}"
+        allowed = inside if open_ends else f"a number from {low:g} to {high:g}"
+        raise SettingError(_sentence(name, value, allowed, ""))
 
 
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> None:

@@ -81,8 +81,10 @@ def plan(
         SettingError: the method does not obey the setting, or a value is out of its range.
     """
     allowed = knobs_of(card)
+    if not allowed:
+        raise SettingError(f"{card.title} has nothing to sweep over; choose a method that drafts")
     if knob not in allowed:
-        names = ", ".join(allowed) or "none; choose a method that drafts"
+        names = ", ".join(allowed)
         raise SettingError(f"{card.title} cannot be swept over {knob!r}; it can over {names}")
     plain = replace(base, method="plain", draft=None, drafter=None)
     runs = [replace(base, config=_with(base, knob, value)) for value in values]

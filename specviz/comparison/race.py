@@ -104,7 +104,7 @@ def check_any(comparison: Comparison) -> None:
     """
     reasons = comparison.refused
     if reasons and len(reasons) == len(comparison.lanes) - 1:
-        raise MethodError("none of the methods can run: " + "; ".join(reasons.values()))
+        raise MethodError("none of the methods can run: " + " · ".join(reasons.values()))
 
 
 def _run(lane: Lane, repeat: int, stop: threading.Event | None, tell: Status) -> Iterator[Tick]:

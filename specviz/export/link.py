@@ -164,8 +164,8 @@ def _parse_key(name: str, texts: list[str]) -> str:
 
 def _parse_model(name: str, texts: list[str]) -> str:
     """An id of the catalogue or the hub; folders are of one machine only, so never in a link."""
-    allowed = "letters, digits, -, _ and ., with one / at most"
-    return _matching(name, _one(name, texts, 200), MODEL_ID, allowed)
+    text = _one(name, texts, 200)
+    return _matching(name, text, MODEL_ID, "letters, digits, -, _ and ., with one / at most")
 
 
 def _parse_prompt(name: str, texts: list[str]) -> str:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 OWN = Path(__file__).parent / "i18n"
+REFUSALS = "sv_say_error_"
 VIEWER = Path(__file__).parents[1] / "ui" / "i18n"
 
 
@@ -14,7 +15,12 @@ VIEWER = Path(__file__).parents[1] / "ui" / "i18n"
 def texts() -> dict[str, dict[str, str]]:
     """Language tag -> key -> text, for the languages that the viewer speaks."""
     own, viewer = _tables(OWN), _tables(VIEWER)
-    return {tag: {**table, **own.get(tag, {})} for tag, table in viewer.items()}
+    return {tag: {**_needed(table), **own.get(tag, {})} for tag, table in viewer.items()}
+
+
+def _needed(table: dict[str, str]) -> dict[str, str]:
+    """Without sentences of refusals: a page in one file refuses nothing."""
+    return {key: text for key, text in table.items() if not key.startswith(REFUSALS)}
 
 
 def _tables(folder: Path) -> dict[str, dict[str, str]]:

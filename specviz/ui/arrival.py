@@ -59,9 +59,8 @@ class Arrival:
             shown = self._run(link, session, request.session_hash or "?")
             return {self.note: gr.skip()} | form | shown  # Gradio wants one update at least
         except SpecvizError as error:
-            sentence = word("span", text=f" {error}.")
-            told = [word("strong", "sv_share_refused"), sentence]
-            box = word("p", style="sv-alert", children=told)
+            parts = (word("span", text=part) for part in (" ", str(error)))
+            box = word("p", style="sv-alert", children=[word("strong", "sv_share_refused"), *parts])
             return {self.note: gr.update(value=dumps([box]), visible=True)}
 
     def _run(self, link: Link, session: Session, owner: str) -> dict[Any, Any]:

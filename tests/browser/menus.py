@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from specviz import runs
-from specviz.config import MethodCard
+from specviz.config import MethodCard, RunRequest
+from specviz.events import Event
 from specviz.method_cards import read_cards
+from specviz.plans import check_prompt
 from tests.ui.fake_race import RacingRuns
 
 
@@ -29,6 +31,10 @@ class RealMenus(RacingRuns):
 
     def examples(self, target_id: str) -> Any:
         return runs.examples(target_id)
+
+    def stream(self, request: RunRequest, **options: Any) -> Iterator[Event]:
+        check_prompt(request.prompt)
+        return super().stream(request, **options)
 
     def recorded(self) -> tuple[Path, ...]:
         return runs.recorded()

@@ -110,6 +110,29 @@ def test_no_english_is_left(pilot: Pilot, tag: str) -> None:
     assert left == {}
 
 
+def test_refusals_are_in_the_language_of_the_page(pilot: Pilot) -> None:
+    """Of a link, of a run and of a sweep; settings are named as the page names them."""
+    page = pilot.open(locale="ko-KR", query="?gamma=99")
+    note = page.locator("#sv-share-note .sv-alert")
+    note.wait_for()
+    assert note.inner_text() == (
+        "링크를 따르지 않았습니다: “초안 길이 γ”: 1~16의 정수여야 하는데 받은 것은 99입니다. "
+        "“초안 길이”를 바꾸세요"
+    )
+    pilot.run(prompt="x" * 100_001, wait=False)
+    alert = page.locator(".sv .sv-alert")
+    alert.wait_for()
+    long = "프롬프트는 최대 100000자인데 100001자를 받았습니다. 줄여 주세요"
+    assert alert.inner_text() == long
+    page.fill("#sv-prompt textarea", "  ")
+    pilot.tab(texts()["ko"]["sv_tab_sweep"])
+    page.click("#sv-sweep-start")
+    refused = page.locator("#sv-sweep .sv-alert")
+    refused.wait_for()
+    assert refused.inner_text().startswith("프롬프트에 공백 말고도 글자가 있어야")
+    assert english(visible_texts(page), "ko") == []
+
+
 def test_the_check_finds_english(pilot: Pilot) -> None:
     """In an English page nearly every text is found, so the check can fail."""
     page = pilot.open()

@@ -30,7 +30,8 @@ LANGUAGES = {"en", "zh-CN", "pt-BR", "ru", "ko"}
 SOURCE = Path(__file__).parents[2] / "specviz"
 NAMES = {
     *"specviz Gradio DFlash Perfetto chrome tracing PyTorch Python".split(),
-    *"JSON PNG MTP GLM Gemma requirements txt hub GPU".split(),
+    *"JSON PNG UTF MTP GLM Gemma requirements txt hub GPU config format".split(),
+    *"Hugging Face torch transformers Transformers".split(),
 }
 FORMS = r"\{\w+\|([^{}]+)\}"
 ALWAYS_MANY = {

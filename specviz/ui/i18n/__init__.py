@@ -4,8 +4,12 @@ Every key starts with ``sv_``, because keys that equal Gradio's own namespaces a
 A further language is one more file in this folder, named like its BCP 47 tag.
 
 Words that other parts of the program write in English (titles of methods, reasons of the
-catalogue, some refusals) are recognised by their English text, which is that of a ``sv_say_`` key;
-what is not recognised is shown as it is. So nothing but the page knows of languages.
+catalogue, refusals) are recognised by their English text, which is that of a ``sv_say_`` key;
+what is not recognised is shown as it is. So nothing but the page knows of languages. Some places of
+such texts say what stands in them: ``{setting}`` a name that is shown as its label, ``{settings}``
+several, ``{flag}`` an option of the command line that is not shown, ``{fate}`` a fate of a token;
+``{why}`` and ``{value}`` may be such a text themselves, ``{known}`` must be one for the text to be
+meant. The page reads them in ``assets/specviz-language.js``.
 """
 
 from __future__ import annotations
