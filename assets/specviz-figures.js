@@ -98,7 +98,17 @@ class SvFigures {
     return facts;
   }
 
+  // Why something was refused, as [code, sentence], or null; kept for a change of the language.
+  refuse(error) {
+    const [code, sentence] = error || [];
+    const text = sentence ? this.said(sentence) : error ? this.say("sv_error_" + code) : "";
+    this.error(text.charAt(0).toUpperCase() + text.slice(1));
+    this.refused = error;
+    return this.alert.textContent;
+  }
+
   error(sentence) {
+    this.refused = null;
     this.alert.hidden = !sentence;
     this.alert.textContent = sentence || "";
   }

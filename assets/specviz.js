@@ -78,6 +78,7 @@ class SvViewer {
       chart.svg.setAttribute("aria-label", this.say(chart.options.key));
     }
     for (const lane of this.lanes) this.laneWords(lane);
+    if (this.figures.refused) this.figures.refuse(this.figures.refused);
     this.figures.title(this.feed.run, this.active);
     this.draw();
   }
@@ -92,11 +93,6 @@ class SvViewer {
 
   announce(text) {
     this.status.textContent = text;
-  }
-
-  sentence([code, sentence]) {
-    const text = sentence ? this.said(sentence) : this.say("sv_error_" + code);
-    return text.charAt(0).toUpperCase() + text.slice(1);
   }
 
   // ---- news from the feed ---------------------------------------------------------------------
@@ -114,9 +110,7 @@ class SvViewer {
 
   // A sentence that belongs to no run, such as a refusal; what is on screen stays.
   notice(error) {
-    const sentence = this.sentence(error);
-    this.figures.error(sentence);
-    this.announce(sentence);
+    this.announce(this.figures.refuse(error));
   }
 
   changed() {
@@ -206,8 +200,7 @@ class SvViewer {
     if (this.state === run.id + state) return;
     this.state = run.id + state;
     this.root.dataset.state = state;
-    const sentence = run.error ? this.sentence(run.error) : "";
-    this.figures.error(sentence);
+    const sentence = this.figures.refuse(run.error);
     this.figures.title(run, this.active);
     this.draw();
     const ended = this.race.summary(run) || this.say("sv_state_" + state);

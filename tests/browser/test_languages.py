@@ -131,6 +131,9 @@ def test_refusals_are_in_the_language_of_the_page(pilot: Pilot) -> None:
     refused.wait_for()
     assert refused.inner_text().startswith("프롬프트에 공백 말고도 글자가 있어야")
     assert english(visible_texts(page), "ko") == []
+    page.evaluate("() => { document.documentElement.lang = 'ru'; }")
+    page.wait_for_function("() => document.querySelector('.sv .sv-alert').innerText[0] === 'В'")
+    assert alert.inner_text().startswith("В промпте может быть не более 100000 знаков")
 
 
 def test_the_check_finds_english(pilot: Pilot) -> None:

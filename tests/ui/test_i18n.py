@@ -30,7 +30,7 @@ LANGUAGES = {"en", "zh-CN", "pt-BR", "ru", "ko"}
 SOURCE = Path(__file__).parents[2] / "specviz"
 NAMES = {
     *"specviz Gradio DFlash Perfetto chrome tracing PyTorch Python".split(),
-    *"JSON PNG UTF MTP GLM Gemma requirements txt hub GPU config format".split(),
+    *"JSON PNG UTF MTP GLM Gemma requirements txt hub GPU config json format".split(),
     *"Hugging Face torch transformers Transformers".split(),
 }
 FORMS = r"\{\w+\|([^{}]+)\}"
