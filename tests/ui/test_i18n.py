@@ -31,7 +31,7 @@ SOURCE = Path(__file__).parents[2] / "specviz"
 NAMES = {
     *"specviz Gradio DFlash Perfetto chrome tracing PyTorch Python".split(),
     *"JSON PNG UTF MTP GLM Gemma requirements txt hub GPU config json format".split(),
-    *"Hugging Face torch transformers Transformers".split(),
+    *"Hugging Face ZeroGPU torch transformers Transformers".split(),
 }
 FORMS = r"\{\w+\|([^{}]+)\}"
 ALWAYS_MANY = {
