@@ -34,7 +34,7 @@ class SvForeign {
       if (!now) continue;
       const kept = (this.kept.get(node) || {})[name];
       const english = kept && kept[1] === now ? kept[0] : now;
-      const told = svSaid(english, language);
+      const told = language === "en" ? english : svSaid(english, language);
       if (told !== english) this.kept.set(node, { ...this.kept.get(node), [name]: [english, told] });
       if (told !== now) node.setAttribute(name, told);
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from specviz.ui.i18n import SAID, texts
+from specviz.ui.i18n import SAID, said, texts
 from tests.ui.refusals import PLACE, Reader, Refusal, reasons, refusals
 from tests.ui.told import NESTED, inner, is_mark, needs_node, told
 
@@ -54,15 +54,16 @@ NOT_SHOWN = {  # path, or path and the beginning of a sentence -> why no page sh
 }
 
 
+UNFIT = ("why_target_unfit", "_needs_depth", "_needs_mtp", "_needs_drafter_family")
+
+
 @cache
 def sentences() -> tuple[Refusal, ...]:
     """All sentences and all reasons that stand in them."""
     rules = ("_type_rule", "_choice_rule", "_pattern_rule", "_range_rule", "_required_rule")
-    needs = ("_needs_depth", "_needs_mtp", "_needs_drafter_family")
     return (
         *refusals(),
-        *reasons("catalog/pairing.py", "why_target_unfit", "why_draft_unfit", *needs),
-        *reasons("catalog/pairing.py", "first_difference"),
+        *reasons("catalog/pairing.py", *UNFIT, "why_draft_unfit", "first_difference"),
         *reasons("engine/language_model.py", "why_not_croppable"),
         *reasons("trace/schema.py", *rules, "shown"),
         *reasons("trace/store.py"),
@@ -124,6 +125,13 @@ def test_every_key_of_a_refusal_is_in_use() -> None:
     keys = {key for key in keys if not key.removeprefix(SAID).startswith(ELSEWHERE)}
     assert len(keys) > 120
     assert keys - used(told([filled(one.text) for one in shown_ones()])) == FRAMES
+
+
+def test_every_reason_against_a_target_can_stand_at_a_box_of_the_race() -> None:
+    """Gradio writes it there, which can fill no places: so a short form is needed."""
+    lines = [filled(one.text) for one in reasons("catalog/pairing.py", *UNFIT)]
+    assert len(lines) >= 7
+    assert [line for line in lines if isinstance(said(line, short=True), str)] == []
 
 
 FRAMES = {f"{SAID}error_{name}" for name in ("trace_at", "trace_within", "trace_whole", "runs_on")}
