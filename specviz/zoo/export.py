@@ -146,7 +146,7 @@ def training_of(space: Workspace, entry: Entry) -> str:
     """Stages that made a model, with the time and tokens that their checkpoints hold."""
     kind = entry.stage.removeprefix("grow-")
     grown = entry.stage.startswith("grow-")
-    stages = [*([f"base-{kind}", f"deep-{kind}"] if grown else []), entry.stage]
+    stages = [*([f"base-{kind}"] if grown else []), entry.stage]
     if entry.folder == "target-glm":
         stages.append("mtp")
     told = []

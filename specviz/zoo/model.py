@@ -26,6 +26,8 @@ from transformers import (
 from specviz.zoo.tokenizer import END_ID, PAD_ID
 
 MAX_POSITIONS = 1024
+SHARPNESS = 1.5
+"""What the norm of the queries starts with: attention that can be sharp learns to copy sooner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,6 @@ class ZooSize:
     heads: int = 4
     kv_heads: int = 2
     base_layers: int = 4
-    deep_layers: int = 8
     glm_layers: int = 20
     gemma_layers: int = 20
     mtp_layers: int = 3
@@ -46,7 +47,7 @@ class ZooSize:
     assistant_hidden: int = 128
     assistant_layers: int = 2
     tiny_hidden: int = 64
-    vocab_a: int = 2560
+    vocab_a: int = 3328
     vocab_b: int = 640
     documents: int = 200_000
     held_out: int = 400
@@ -68,9 +69,8 @@ TOY = ZooSize(
     heads=2,
     kv_heads=1,
     base_layers=2,
-    deep_layers=4,
-    glm_layers=6,
-    gemma_layers=6,
+    glm_layers=4,
+    gemma_layers=4,
     mtp_layers=2,
     assistant_hidden=32,
     tiny_hidden=32,
@@ -181,11 +181,14 @@ def _scale_outputs(layers: nn.ModuleList) -> None:
         layer.mlp.down_proj.weight.mul_(factor)
 
 
+@torch.no_grad()
 def new_glm(size: ZooSize, *, vocab: int, layers: int) -> Glm4MoeForCausalLM:
     """A fresh GLM target."""
     model = Glm4MoeForCausalLM(glm_config(size, vocab=vocab, layers=layers))
     _start_embeddings(model)
     _scale_outputs(model.model.layers)
+    for layer in model.model.layers:
+        layer.self_attn.q_norm.weight.fill_(SHARPNESS)
     return model
 
 
@@ -201,7 +204,7 @@ def new_llama(*, vocab: int, hidden: int, layers: int) -> LlamaForCausalLM:
 def _start_gemma_norms(layers: nn.ModuleList, *, head_dim: int) -> None:
     # Gemma 4 attends with scale 1.0, so the norm of the queries has to carry 1/sqrt(head_dim).
     for layer in layers:
-        layer.self_attn.q_norm.weight.fill_(1.5 * head_dim**-0.5)
+        layer.self_attn.q_norm.weight.fill_(SHARPNESS * head_dim**-0.5)
         layer.post_attention_layernorm.weight.fill_(0.3)
         layer.post_feedforward_layernorm.weight.fill_(0.3)
 

@@ -18,13 +18,7 @@ from specviz.zoo.export import export_stage
 from specviz.zoo.loop import log
 from specviz.zoo.model import SIZES
 from specviz.zoo.small_stages import assistant_stage, drafter_stage, mtp_stage, other_stage
-from specviz.zoo.stages import (
-    average_stage,
-    base_stage,
-    corpus_stage,
-    deep_stage,
-    grow_stage,
-)
+from specviz.zoo.stages import average_stage, base_stage, corpus_stage, grow_stage
 from specviz.zoo.workspace import Workspace
 
 
@@ -38,10 +32,8 @@ class Stage:
 
 STAGES: dict[str, Stage] = {
     "corpus": Stage(corpus_stage, 0),
-    "base-glm": Stage(partial(base_stage, kind="glm"), 0.23),
-    "base-gemma": Stage(partial(base_stage, kind="gemma"), 0.23),
-    "deep-glm": Stage(partial(deep_stage, kind="glm"), 0.13),
-    "deep-gemma": Stage(partial(deep_stage, kind="gemma"), 0.13),
+    "base-glm": Stage(partial(base_stage, kind="glm"), 0.36),
+    "base-gemma": Stage(partial(base_stage, kind="gemma"), 0.36),
     "grow-glm": Stage(partial(grow_stage, kind="glm"), 0.02),
     "grow-gemma": Stage(partial(grow_stage, kind="gemma"), 0.02),
     "average-glm": Stage(partial(average_stage, kind="glm"), 0),

@@ -31,7 +31,7 @@ def share_embeddings(assistant: PreTrainedModel, teacher: PreTrainedModel) -> No
 
 
 def assistant_stage(space: Workspace, name: str, *, minutes: float) -> None:
-    """Distil an assistant from both targets, read below their last layers to save time."""
+    """Distil an assistant from both targets, read at their early exit to save time."""
     teachers = [target(space, "glm"), target(space, "gemma")]
     assistant = new_assistant(space, name)
     share_embeddings(assistant, teachers[0])
@@ -41,7 +41,7 @@ def assistant_stage(space: Workspace, name: str, *, minutes: float) -> None:
         space.windows("train", "a", seed=21),
         plan(space, name, minutes),
         batch=space.size.batch,
-        depth=space.size.deep_layers,
+        depth=space.size.base_layers,
         compiled=space.compiled,
     )
 

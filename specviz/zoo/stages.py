@@ -6,9 +6,8 @@ import torch
 from transformers import PreTrainedModel
 
 from specviz.zoo.averaging import best_average
-from specviz.zoo.corpus import HELD_OUT_SEED, TRAIN_SEED, documents
+from specviz.zoo.corpus import HELD_OUT_SEED, TRAIN_SEED, documents, filler_text
 from specviz.zoo.corpus.prose import read_chunks, split_chunks
-from specviz.zoo.corpus.words import FEMALE_NAMES, MALE_NAMES, OBJECTS
 from specviz.zoo.data import TokenStream
 from specviz.zoo.loop import TrainPlan, log
 from specviz.zoo.model import grow, new_gemma, new_glm
@@ -22,12 +21,11 @@ from specviz.zoo.tokenizer import (
 from specviz.zoo.workspace import Workspace
 
 NUM_TOKENIZER_DOCUMENTS = 8000
-NUM_WHOLE_WORD_REPEATS = 100
-"""How often the tokenizers read names and objects: enough to make each of them one token in A."""
+NUM_FILLER_REPEATS = 150
+"""How often tokenizer A reads the fillers: so each of them is one token."""
 PROSE_SEED = 7
 NUM_HELD_OUT_PROSE = 100
 BASE_EXIT_WEIGHT = 0.2
-DEEP_RATE = 2e-3
 GROWTH_RATE = 5e-4
 
 
@@ -46,14 +44,13 @@ def corpus_stage(space: Workspace) -> None:
     train_prose, held_out_prose = prose_parts(space)
     train = [d.text for d in documents(TRAIN_SEED, size.documents, prose=train_prose)]
     held_out = [d.text for d in documents(HELD_OUT_SEED, size.held_out, prose=held_out_prose)]
-    whole_words = "".join(f" {word}" for word in (*FEMALE_NAMES, *MALE_NAMES, *OBJECTS))
-    sample = [*train[:NUM_TOKENIZER_DOCUMENTS], *[whole_words] * NUM_WHOLE_WORD_REPEATS]
-    for name, vocab, pre_tokenizer in (
-        ("a", size.vocab_a, words_pre_tokenizer()),
-        ("b", size.vocab_b, syllables_pre_tokenizer()),
+    sample, fillers = train[:NUM_TOKENIZER_DOCUMENTS], [filler_text()] * NUM_FILLER_REPEATS
+    for name, vocab, pre_tokenizer, extra in (
+        ("a", size.vocab_a, words_pre_tokenizer(), fillers),
+        ("b", size.vocab_b, syllables_pre_tokenizer(), []),
     ):
         if not space.tokenizer_folder(name).exists():
-            made = train_tokenizer(sample, size=vocab, pre_tokenizer=pre_tokenizer)
+            made = train_tokenizer([*sample, *extra], size=vocab, pre_tokenizer=pre_tokenizer)
             made.save_pretrained(space.tokenizer_folder(name))
         tokenizer = space.tokenizer(name)
         for part, texts in (("train", train), ("held-out", held_out)):
@@ -96,32 +93,11 @@ def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
     )
 
 
-def deep_stage(space: Workspace, kind: str, *, minutes: float) -> None:
-    """Make the base deeper and train all of it; the base's last layer becomes an early exit."""
-    base = space.restore(new_base(space, kind), f"base-{kind}")
-    shallow = space.size.base_layers
-    pretrain(
-        grow(base, layers=space.size.deep_layers).to(space.device),
-        space.windows("train", "a", seed=14),
-        plan(space, f"deep-{kind}", minutes, rate=DEEP_RATE),
-        batch=space.size.batch,
-        exits=ExitLoss(shallow, (shallow // 2,)),
-        held_out=space.windows("held-out", "a", seed=12),
-        compiled=space.compiled,
-        seed=space.seed,
-    )
-
-
-def deep_target(space: Workspace, kind: str) -> PreTrainedModel:
-    """The target before its last growth, with its trained weights."""
-    shell = grow(new_base(space, kind), layers=space.size.deep_layers)
-    return space.restore(shell, f"deep-{kind}")
-
-
 def grow_stage(space: Workspace, kind: str, *, minutes: float) -> None:
-    """Train the layers appended last, with losses at exits; those below stay as they are."""
-    layers, main = depth(space, kind), space.size.deep_layers
-    model = grow(deep_target(space, kind), layers=layers).to(space.device)
+    """Train the layers appended to the base, with losses at exits; the base stays as it is."""
+    base = space.restore(new_base(space, kind), f"base-{kind}")
+    layers, main = depth(space, kind), space.size.base_layers
+    model = grow(base, layers=layers).to(space.device)
     model.requires_grad_(False)
     model.model.layers[main:].requires_grad_(True)
     others = tuple(range(main + 4, layers, 4)) or (layers,)
@@ -142,7 +118,8 @@ def average_stage(space: Workspace, kind: str) -> None:
     path = space.checkpoint(f"target-{kind}")
     if path.exists():
         return
-    model = grow(deep_target(space, kind), layers=depth(space, kind)).to(space.device)
+    base = space.restore(new_base(space, kind), f"base-{kind}")
+    model = grow(base, layers=depth(space, kind)).to(space.device)
     start = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     end = torch.load(
         space.checkpoint(f"grow-{kind}"), weights_only=True, map_location=space.device

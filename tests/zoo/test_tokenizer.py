@@ -2,7 +2,7 @@
 
 import pytest
 
-from specviz.zoo.corpus import documents
+from specviz.zoo.corpus import documents, filler_text
 from specviz.zoo.tokenizer import (
     END_ID,
     PAD_ID,
@@ -51,3 +51,11 @@ def test_encoded_documents_end_with_the_end_token(tokenizer):
     first = ids[starts[1] : starts[2]].tolist()
     assert first[-1] == END_ID
     assert tokenizer.decode(first[:-1]) == TEXTS[1]
+
+
+def test_words_that_fill_a_place_are_single_tokens():
+    sample = [*TEXTS, *[filler_text()] * 20]
+    tokenizer = train_tokenizer(sample, size=3328, pre_tokenizer=words_pre_tokenizer())
+    for text in (" Wendell", "Wendell", " clockmaker", "clockmaker", " necklace"):
+        assert text in filler_text()
+        assert len(tokenizer(text).input_ids) == 1, text

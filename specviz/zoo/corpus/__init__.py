@@ -19,10 +19,19 @@ from specviz.zoo.corpus.numbers import (
     sorting,
 )
 from specviz.zoo.corpus.prose import prose_document
-from specviz.zoo.corpus.records import csv_record, json_record
+from specviz.zoo.corpus.records import CITIES, csv_record, json_record
 from specviz.zoo.corpus.stories import holder, reading, rewrite, story, summary
+from specviz.zoo.corpus.words import ANIMALS, FEMALE_NAMES, JOBS, MALE_NAMES, OBJECTS
 
-__all__ = ["GENRES", "HELD_OUT_SEED", "TRAIN_SEED", "Check", "Document", "documents"]
+__all__ = [
+    "GENRES",
+    "HELD_OUT_SEED",
+    "TRAIN_SEED",
+    "Check",
+    "Document",
+    "documents",
+    "filler_text",
+]
 
 TRAIN_SEED = 1
 HELD_OUT_SEED = 2
@@ -32,7 +41,7 @@ CHAT_SHARE = 0.15
 GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
     "story": (story, 20),
     "summary": (summary, 7),
-    "rewrite": (rewrite, 40),
+    "rewrite": (rewrite, 45),
     "reading": (reading, 9),
     "recipe": (recipe, 6),
     "json": (json_record, 9),
@@ -82,3 +91,13 @@ def documents(
             document = rng.choices(writers, weights)[0](rng)
             wrap = document.genre in WRAPPED and rng.random() < CHAT_SHARE
             yield as_chat(document) if wrap else document
+
+
+def filler_text() -> str:
+    """The words that fill places of the grammar: behind a blank, and those of records in quotes.
+
+    A name of several tokens is found again and changed with more trouble than one of one token.
+    """
+    in_records = (*FEMALE_NAMES, *MALE_NAMES, *ANIMALS, *JOBS, *CITIES)
+    told = "".join(f" {word}" for word in (*in_records, *OBJECTS))
+    return told + "".join(f'"{word}"' for word in in_records)

@@ -59,11 +59,11 @@ def summary(rng: random.Random) -> Document:
 
 
 def rewrite(rng: random.Random) -> Document:
-    """A text to be written again with one word changed: a long copy."""
+    """A text of one to five sentences to be written again with one word changed."""
     while True:
         scene = draw_scene(rng)
         sentences = tell(rng, scene)
-        count = rng.randint(3, 5)
+        count = rng.randint(1, 5)
         start = rng.randint(0, min(4, len(sentences) - count))
         text = " ".join(sentences[start : start + count])
         old, new = change(rng, scene)
