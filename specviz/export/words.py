@@ -15,11 +15,11 @@ VIEWER = Path(__file__).parents[1] / "ui" / "i18n"
 def texts() -> dict[str, dict[str, str]]:
     """Language tag -> key -> text, for the languages that the viewer speaks."""
     own, viewer = _tables(OWN), _tables(VIEWER)
-    return {tag: {**_needed(table), **own.get(tag, {})} for tag, table in viewer.items()}
+    return {tag: {**without_refusals(table), **own.get(tag, {})} for tag, table in viewer.items()}
 
 
-def _needed(table: dict[str, str]) -> dict[str, str]:
-    """Without sentences of refusals: a page in one file refuses nothing."""
+def without_refusals(table: dict[str, str]) -> dict[str, str]:
+    """A dictionary for what refuses nothing: only the page's viewer shows such sentences."""
     return {key: text for key, text in table.items() if not key.startswith(REFUSALS)}
 
 

@@ -21,6 +21,8 @@ from pathlib import Path
 
 import gradio as gr
 
+from specviz.export.words import without_refusals
+
 FALLBACK = "en"
 SAID = "sv_say_"
 COPIES = {"pt": "pt-BR", "zh-TW": "zh-CN"}  # tags that Gradio would answer in English
@@ -37,9 +39,9 @@ def texts() -> dict[str, dict[str, str]]:
 
 @cache
 def catalog() -> gr.I18n:
-    """The dictionaries as Gradio wants them at launch."""
+    """The dictionaries as Gradio wants them at launch; refusals are shown by the viewer alone."""
     names = {tag: tag for tag in texts()} | COPIES
-    tables = {tag: texts()[name] for tag, name in names.items()}
+    tables = {tag: without_refusals(texts()[name]) for tag, name in names.items()}
     lent = {tag: {k: table[own] for k, own in LENT.items()} for tag, table in tables.items()}
     return gr.I18n(**{tag: table | lent[tag] for tag, table in tables.items()})
 
@@ -71,7 +73,7 @@ def said(text: str, *, short: bool = False) -> gr.i18n.I18nData | str:
         short: also take a text with places, and tell it by its ``_short`` key, because what
             Gradio translates can have no values.
     """
-    for key, english in texts()[FALLBACK].items():
+    for key, english in without_refusals(texts()[FALLBACK]).items():
         if key.startswith(SAID) and english == text:
             return t(key)
         if short and key.endswith("_short") and _pattern(key.removesuffix("_short")).match(text):
