@@ -145,8 +145,7 @@ def check_sizes(output: Path) -> dict[str, int]:
 def training_of(space: Workspace, entry: Entry) -> str:
     """Stages that made a model, with the time and tokens that their checkpoints hold."""
     kind = entry.stage.removeprefix("grow-")
-    grown = entry.stage.startswith("grow-")
-    stages = [*([f"base-{kind}"] if grown else []), entry.stage]
+    stages = [f"base-{kind}", entry.stage] if entry.stage.startswith("grow-") else [entry.stage]
     if entry.folder == "target-glm":
         stages.append("mtp")
     told = []

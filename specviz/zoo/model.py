@@ -27,7 +27,7 @@ from specviz.zoo.tokenizer import END_ID, PAD_ID
 
 MAX_POSITIONS = 1024
 SHARPNESS = 1.5
-"""What the norm of the queries starts with: attention that can be sharp learns to copy sooner."""
+"""What the norm of the queries starts with, for both kinds of target."""
 
 
 @dataclass(frozen=True, slots=True)
