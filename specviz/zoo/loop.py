@@ -30,7 +30,8 @@ class TrainPlan:
         name: name of the stage, used for its checkpoint and log lines.
         minutes: wall time without compilation.
         folder: where checkpoints go.
-        learning_rate: peak of both optimizers.
+        learning_rate: peak rate of AdamW (embeddings, norms, experts).
+        matrix_rate: peak rate of Muon (matrices); the same as the other where None.
         checkpoint_minutes: time between two checkpoints.
         log_steps: steps between two log lines.
         max_steps: stops earlier when reached; for tests.
@@ -40,9 +41,16 @@ class TrainPlan:
     minutes: float
     folder: Path
     learning_rate: float = 4e-3
+    matrix_rate: float | None = None
     checkpoint_minutes: float = 4.0
     log_steps: int = 50
     max_steps: int | None = None
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Peak rates of the two optimizers, in their order: Muon, AdamW."""
+        matrices = self.learning_rate if self.matrix_rate is None else self.matrix_rate
+        return matrices, self.learning_rate
 
     @property
     def checkpoint(self) -> Path:
@@ -59,8 +67,9 @@ class Step:
     figures: dict[str, Tensor]
 
 
-def optimizers(module: nn.Module, learning_rate: float) -> list[torch.optim.Optimizer]:
+def optimizers(module: nn.Module, plan: TrainPlan) -> list[torch.optim.Optimizer]:
     """Muon for matrices, AdamW for embeddings, norms and stacked experts."""
+    matrix_rate, other_rate = plan.rates
     matrices, others = [], []
     for name, parameter in module.named_parameters():
         if not parameter.requires_grad:
@@ -69,12 +78,12 @@ def optimizers(module: nn.Module, learning_rate: float) -> list[torch.optim.Opti
         (matrices if matrix else others).append(parameter)
     muon = torch.optim.Muon(
         matrices,
-        lr=learning_rate,
+        lr=matrix_rate,
         weight_decay=0.01,
         momentum=0.95,
         adjust_lr_fn="match_rms_adamw",
     )
-    adam = torch.optim.AdamW(others, lr=learning_rate, betas=(0.9, 0.95), weight_decay=0.0)
+    adam = torch.optim.AdamW(others, lr=other_rate, betas=(0.9, 0.95), weight_decay=0.0)
     return [muon, adam]
 
 
@@ -109,7 +118,7 @@ class TrainingLoop:
         validate: Callable[[], str] | None = None,
     ) -> None:
         self.module, self.take_step, self.plan, self.validate = module, take_step, plan, validate
-        self.optimizers = optimizers(module, plan.learning_rate)
+        self.optimizers = optimizers(module, plan)
         self.step, self.tokens, self.seconds, self.done = 0, 0, 0.0, False
         self._last_log = (0.0, 0)
 
@@ -133,10 +142,10 @@ class TrainingLoop:
         log(f"{self.plan.name} done: {self.step} steps, {self.tokens} tokens, {self.seconds:.0f} s")
 
     def _train_step(self, progress: float) -> None:
-        rate = self.plan.learning_rate * schedule(self.step, progress)
-        for optimizer in self.optimizers:
+        factor = schedule(self.step, progress)
+        for optimizer, peak in zip(self.optimizers, self.plan.rates, strict=True):
             for group in optimizer.param_groups:
-                group["lr"] = rate
+                group["lr"] = peak * factor
         result = self.take_step(self.step)
         result.loss.backward()
         trained = [p for p in self.module.parameters() if p.requires_grad]
@@ -147,7 +156,7 @@ class TrainingLoop:
         self.step += 1
         self.tokens += result.tokens
         if self.step % self.plan.log_steps == 0 or self.step == 1:
-            self._log_step(result, rate, progress)
+            self._log_step(result, self.plan.learning_rate * factor, progress)
 
     def _log_step(self, result: Step, rate: float, progress: float) -> None:
         figures = " ".join(f"{name} {value.item():.3f}" for name, value in result.figures.items())

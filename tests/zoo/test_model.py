@@ -5,7 +5,7 @@ import torch
 
 from specviz.zoo.blocks import head_logits, norm_epsilon, trunk
 from specviz.zoo.data import TokenStream, Windows
-from specviz.zoo.loop import Step, TrainingLoop, TrainPlan, schedule
+from specviz.zoo.loop import WARMUP_STEPS, Step, TrainingLoop, TrainPlan, schedule
 from specviz.zoo.model import TOY, grow, new_gemma, new_glm, new_llama
 
 MAKERS = {
@@ -85,3 +85,19 @@ def test_loop_resumes_where_it_stopped(tmp_path):
     torch.save(state | {"done": False}, tmp_path / "test.pt")
     loop(5).run()
     assert seen == [0, 1, 2, 3, 4]
+
+
+def test_each_optimizer_follows_its_own_peak_rate(tmp_path):
+    module = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.LayerNorm(4))
+
+    def take_step(_: int) -> Step:
+        return Step(module(torch.ones(1, 4)).square().mean(), 4, {})
+
+    plan = TrainPlan(
+        "rates", 1.0, tmp_path, learning_rate=3e-3, matrix_rate=1e-3, max_steps=WARMUP_STEPS
+    )
+    loop = TrainingLoop(module, take_step, plan)
+    loop.run()
+    # After the warm-up and long before the decay both stand at their peaks.
+    used = {type(o).__name__: o.param_groups[0]["lr"] for o in loop.optimizers}
+    assert used == {"Muon": pytest.approx(1e-3), "AdamW": pytest.approx(3e-3)}
