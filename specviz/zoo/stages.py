@@ -18,6 +18,7 @@ from specviz.zoo.tokenizer import (
     train_tokenizer,
     words_pre_tokenizer,
 )
+from specviz.zoo.word_pairs import pair_words
 from specviz.zoo.workspace import Workspace
 
 NUM_TOKENIZER_DOCUMENTS = 8000
@@ -85,8 +86,10 @@ def target(space: Workspace, kind: str) -> PreTrainedModel:
 def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
     """Train a shallow target until it copies; half of it learns to speak for the whole."""
     rate, matrix_rate = BASE_RATES[kind]
+    base = new_base(space, kind)
+    pair_words(base, space.tokenizer("a"))
     pretrain(
-        new_base(space, kind),
+        base,
         space.windows("train", "a", seed=11),
         plan(space, f"base-{kind}", minutes, rate=rate, matrix_rate=matrix_rate),
         batch=space.size.batch,

@@ -44,7 +44,7 @@ GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
     "rewrite": (rewrite, 45),
     "reading": (reading, 9),
     "recipe": (recipe, 6),
-    "json": (json_record, 9),
+    "json": (json_record, 14),
     "csv": (csv_record, 6),
     "addition": (addition, 10),
     "sums": (small_sums, 3),
