@@ -73,10 +73,11 @@ def said(text: str, *, short: bool = False) -> gr.i18n.I18nData | str:
         short: also take a text with places, and tell it by its ``_short`` key, because what
             Gradio translates can have no values.
     """
-    for key, english in without_refusals(texts()[FALLBACK]).items():
-        if key.startswith(SAID) and english == text:
-            return t(key)
-        if short and key.endswith("_short") and _pattern(key.removesuffix("_short")).match(text):
+    exact = _keys_said().get(text)
+    if exact is not None:
+        return t(exact)
+    for key in _keys_said().values() if short else ():
+        if key.endswith("_short") and _pattern(key.removesuffix("_short")).match(text):
             return t(key)
     return text
 
@@ -85,6 +86,13 @@ def translated(text: str, language: str) -> str:
     """An English text of another part in a language, itself where it is not known."""
     keys = [k for k, english in texts()[FALLBACK].items() if english == text and k[:7] == SAID]
     return texts()[language][keys[0]] if keys else text
+
+
+@cache
+def _keys_said() -> dict[str, str]:
+    """English text of another part -> its key; refusals, which the viewer tells, are not here."""
+    words = without_refusals(texts()[FALLBACK])
+    return {text: key for key, text in words.items() if key.startswith(SAID)}
 
 
 @cache
