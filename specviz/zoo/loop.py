@@ -107,6 +107,7 @@ class TrainingLoop:
         take_step: from step number to `Step`.
         plan: time, place and rate.
         validate: gives a line for the log, called at each checkpoint.
+        after_step: called after each step of the optimizers.
     """
 
     def __init__(
@@ -116,8 +117,10 @@ class TrainingLoop:
         plan: TrainPlan,
         *,
         validate: Callable[[], str] | None = None,
+        after_step: Callable[[], None] | None = None,
     ) -> None:
-        self.module, self.take_step, self.plan, self.validate = module, take_step, plan, validate
+        self.module, self.take_step, self.plan = module, take_step, plan
+        self.validate, self.after_step = validate, after_step
         self.optimizers = optimizers(module, plan)
         self.step, self.tokens, self.seconds, self.done = 0, 0, 0.0, False
         self._last_log = (0.0, 0)
@@ -153,6 +156,8 @@ class TrainingLoop:
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad()
+        if self.after_step:
+            self.after_step()
         self.step += 1
         self.tokens += result.tokens
         if self.step % self.plan.log_steps == 0 or self.step == 1:

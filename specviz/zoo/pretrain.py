@@ -1,6 +1,7 @@
 """Training of the targets: a shallow base first, then the grown model with early exits."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -70,6 +71,7 @@ def pretrain(
     held_out: Windows | None = None,
     compiled: bool = True,
     seed: int = 0,
+    after_step: Callable[[], None] | None = None,
 ) -> None:
     """Train a target on next tokens, with a loss at early exits if given.
 
@@ -82,6 +84,7 @@ def pretrain(
         held_out: windows for the figure at each checkpoint.
         compiled: use the compiled functions (off in tests).
         seed: of the draw of exits.
+        after_step: called after each step of the optimizers, to keep weights in a shape.
     """
     rng = random.Random(seed)
     # Drawn once: figures of one run compare.
@@ -105,4 +108,5 @@ def pretrain(
         loss = held_out_loss(model, held_out_batches, compiled=compiled)
         return f"{loss:.4f} nats/token"
 
-    TrainingLoop(model, take_step, plan, validate=validate if held_out else None).run()
+    check = validate if held_out else None
+    TrainingLoop(model, take_step, plan, validate=check, after_step=after_step).run()

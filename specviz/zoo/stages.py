@@ -1,6 +1,7 @@
 """The stages of the recipe up to the targets: texts, tokenizers, shallow bases, grown targets."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from transformers import PreTrainedModel
@@ -18,7 +19,7 @@ from specviz.zoo.tokenizer import (
     train_tokenizer,
     words_pre_tokenizer,
 )
-from specviz.zoo.word_pairs import pair_words
+from specviz.zoo.word_pairs import tie_words, word_pairs
 from specviz.zoo.workspace import Workspace
 
 NUM_TOKENIZER_DOCUMENTS = 8000
@@ -87,7 +88,7 @@ def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
     """Train a shallow target until it copies; half of it learns to speak for the whole."""
     rate, matrix_rate = BASE_RATES[kind]
     base = new_base(space, kind)
-    pair_words(base, space.tokenizer("a"))
+    pairs = word_pairs(space.tokenizer("a")).to(space.device)
     pretrain(
         base,
         space.windows("train", "a", seed=11),
@@ -97,6 +98,7 @@ def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
         held_out=space.windows("held-out", "a", seed=12),
         compiled=space.compiled,
         seed=space.seed,
+        after_step=partial(tie_words, base, pairs),
     )
 
 

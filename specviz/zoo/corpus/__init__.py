@@ -35,7 +35,7 @@ __all__ = [
 
 TRAIN_SEED = 1
 HELD_OUT_SEED = 2
-PROSE_SHARE = 0.12
+PROSE_SHARE = 0.06
 CHAT_SHARE = 0.15
 
 GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
@@ -44,9 +44,9 @@ GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
     "rewrite": (rewrite, 45),
     "reading": (reading, 9),
     "recipe": (recipe, 6),
-    "json": (json_record, 14),
+    "json": (json_record, 9),
     "csv": (csv_record, 6),
-    "addition": (addition, 10),
+    "addition": (addition, 13),
     "sums": (small_sums, 3),
     "problem": (problem, 3),
     "sorting": (sorting, 4),
