@@ -29,8 +29,8 @@ PROSE_SEED = 7
 NUM_HELD_OUT_PROSE = 100
 BASE_EXIT_WEIGHT = 0.2
 GROWTH_RATE = 5e-4
-BASE_RATES = {"glm": (3e-3, 1e-3), "gemma": (4e-3, 4e-3)}
-"""Peak rates of embeddings and norms, and of matrices. At 4e-3 the matrices of GLM learn to copy
+BASE_RATES = {"glm": (1e-3, 3e-3), "gemma": (4e-3, 4e-3)}
+"""Peak rates of matrices, and of embeddings and norms. At 4e-3 the matrices of GLM learn to copy
 much later (zoo/LOG.md); those of Gemma 4, with norms behind each block, do not care."""
 
 
@@ -86,7 +86,7 @@ def target(space: Workspace, kind: str) -> PreTrainedModel:
 
 def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
     """Train a shallow target until it copies; half of it learns to speak for the whole."""
-    rate, matrix_rate = BASE_RATES[kind]
+    matrix_rate, rate = BASE_RATES[kind]
     base = new_base(space, kind)
     pairs = word_pairs(space.tokenizer("a")).to(space.device)
     pretrain(
