@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import runpy
 import shlex
 import shutil
 import signal
@@ -456,3 +457,19 @@ def _request() -> Any:
     from specviz import RunRequest
 
     return RunRequest.of("prompt_lookup", STORY, max_new_tokens=8)
+
+
+@pytest.mark.parametrize(
+    ("typed", "port"), [([], "7001"), (["--port", "7002"], "7002")], ids=["environment", "typed"]
+)
+def test_app_py_serves_where_it_is_told(monkeypatch, typed, port):
+    served: list[list[str]] = []
+    monkeypatch.setenv("GRADIO_SERVER_PORT", "7001")
+    monkeypatch.setattr("sys.argv", ["app.py", *typed])
+    monkeypatch.setattr("specviz.cli.main", lambda words: served.append(words) or 0)
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(Path(__file__).parents[1] / "app.py"), run_name="__main__")
+    [words] = served
+    assert words[0] == "serve"
+    last = len(words) - 1 - words[::-1].index("--port")
+    assert words[last + 1] == port
