@@ -6,6 +6,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+SEED_STRIDE = 1_000_003
+"""Further apart than the steps of any run: two seeds share no batch."""
+
 
 @dataclass(frozen=True, slots=True)
 class TokenStream:
@@ -26,7 +29,7 @@ class TokenStream:
 
 
 class Windows:
-    """Draws batches of windows from a stream.
+    """Draws batches of windows from a stream; the same step always draws the same batch.
 
     Args:
         stream: the encoded documents.
@@ -40,11 +43,15 @@ class Windows:
         self._starts = stream.starts[stream.starts < len(stream.ids) - length - 1]
         self._offsets = torch.arange(length + 1)
         self._device = device
-        self._rng = torch.Generator().manual_seed(seed)
+        self._seed = seed
 
-    def draw(self, batch: int) -> tuple[Tensor, Tensor]:
-        """Return inputs and next tokens, both (batch, length) int64."""
-        chosen = torch.randint(len(self._starts), (batch,), generator=self._rng)
+    def draw(self, batch: int, *, step: int) -> tuple[Tensor, Tensor]:
+        """Return inputs and next tokens of a training step, both (batch, length) int64.
+
+        Without a state, so that a run that continues goes on in the texts where it stopped.
+        """
+        rng = torch.Generator().manual_seed(self._seed * SEED_STRIDE + step)
+        chosen = torch.randint(len(self._starts), (batch,), generator=rng)
         rows = self._ids[self._starts[chosen][:, None] + self._offsets].long()
         rows = rows.to(self._device)
         return rows[:, :-1].contiguous(), rows[:, 1:].contiguous()

@@ -92,7 +92,7 @@ def train_assistant(
     norm, embedding = assistant.model.norm.weight, assistant.model.embed_tokens.weight
 
     def take_step(step: int) -> Step:
-        ids, targets = windows.draw(batch)
+        ids, targets = windows.draw(batch, step=step)
         teacher = score(teachers[step % len(teachers)], ids, depth=depth, compiled=compiled)
         hidden = trunk(assistant, ids, compiled=compiled).hidden
         loss, hard = function(hidden, norm, embedding, targets, teacher.logits)
@@ -165,8 +165,8 @@ def train_mtp(
     target.requires_grad_(False)
     model.layers.requires_grad_(True)
 
-    def take_step(_: int) -> Step:
-        ids, _ = windows.draw(batch)
+    def take_step(step: int) -> Step:
+        ids, _ = windows.draw(batch, step=step)
         teacher = score(target, ids, compiled=compiled)
         loss, figures = torch.zeros(()), {}
         for k, logits in enumerate(mtp_logits(target, model.layers, ids, teacher.hidden)):
@@ -224,8 +224,8 @@ def train_drafter(
     """Train the drafter of a frozen Gemma 4 target over `DRAFT_STEPS` steps from each position."""
     target.requires_grad_(False)
 
-    def take_step(_: int) -> Step:
-        ids, _ = windows.draw(batch)
+    def take_step(step: int) -> Step:
+        ids, _ = windows.draw(batch, step=step)
         teacher = score(target, ids, compiled=compiled)
         loss, figures = torch.zeros((), device=ids.device), {}
         draft = drafter_logits(target, drafter, ids, teacher, DRAFT_STEPS)

@@ -49,6 +49,11 @@ def read_out(model: PreTrainedModel, hidden: Tensor, targets: Tensor, *, compile
     return function(hidden, norm, embedding, targets, norm_epsilon(model))
 
 
+def held_out_batches(windows: Windows, batch: int) -> list[tuple[Tensor, Tensor]]:
+    """The batches that a stage measures its held-out loss on."""
+    return [windows.draw(batch, step=number) for number in range(NUM_HELD_OUT_BATCHES)]
+
+
 @torch.no_grad()
 def held_out_loss(
     model: PreTrainedModel, batches: list[tuple[Tensor, Tensor]], *, compiled: bool = True
@@ -86,15 +91,12 @@ def pretrain(
         seed: of the draw of exits.
         after_step: called after each step of the optimizers, to keep weights in a shape.
     """
-    rng = random.Random(seed)
     # Drawn once: figures of one run compare.
-    held_out_batches = (
-        [held_out.draw(batch) for _ in range(NUM_HELD_OUT_BATCHES)] if held_out else []
-    )
+    batches = held_out_batches(held_out, batch) if held_out else []
 
-    def take_step(_: int) -> Step:
-        ids, targets = windows.draw(batch)
-        chosen = exits.draw(rng) if exits else {}
+    def take_step(step: int) -> Step:
+        ids, targets = windows.draw(batch, step=step)
+        chosen = exits.draw(random.Random(f"{seed} {step}")) if exits else {}
         passed = trunk(model, ids, collect=chosen, compiled=compiled)
         main = read_out(model, passed.hidden, targets, compiled=compiled)
         loss, figures = main, {"final": main.detach()}
@@ -105,7 +107,7 @@ def pretrain(
         return Step(loss, ids.numel(), figures)
 
     def validate() -> str:
-        loss = held_out_loss(model, held_out_batches, compiled=compiled)
+        loss = held_out_loss(model, batches, compiled=compiled)
         return f"{loss:.4f} nats/token"
 
     check = validate if held_out else None

@@ -12,7 +12,7 @@ from specviz.zoo.corpus.prose import read_chunks, split_chunks
 from specviz.zoo.data import TokenStream
 from specviz.zoo.loop import TrainPlan, log
 from specviz.zoo.model import grow, new_gemma, new_glm
-from specviz.zoo.pretrain import NUM_HELD_OUT_BATCHES, ExitLoss, pretrain
+from specviz.zoo.pretrain import ExitLoss, held_out_batches, pretrain
 from specviz.zoo.tokenizer import (
     encode_documents,
     syllables_pre_tokenizer,
@@ -134,7 +134,7 @@ def average_stage(space: Workspace, kind: str) -> None:
         space.checkpoint(f"grow-{kind}"), weights_only=True, map_location=space.device
     )["module"]
     windows = space.windows("held-out", "a", seed=12)
-    held_out = [windows.draw(space.size.batch) for _ in range(NUM_HELD_OUT_BATCHES)]
+    held_out = held_out_batches(windows, space.size.batch)
     weight, loss = best_average(model, start, end, held_out, compiled=space.compiled)
     torch.save({"module": model.state_dict()}, path)
     log(f"target-{kind}: weight {weight}, {loss:.4f} nats/token")

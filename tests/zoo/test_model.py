@@ -55,9 +55,19 @@ def test_trunk_stops_at_depth_and_collects_exits(ids):
 
 def test_windows_start_at_documents_and_shift_by_one():
     stream = TokenStream(torch.arange(100, dtype=torch.int16), torch.tensor([0, 10, 95]))
-    inputs, targets = Windows(stream, length=8, seed=0).draw(20)
+    inputs, targets = Windows(stream, length=8, seed=0).draw(20, step=0)
     assert set(inputs[:, 0].tolist()) <= {0, 10}
     assert torch.equal(targets, inputs + 1)
+
+
+def test_each_step_draws_its_own_windows_whatever_was_drawn_before():
+    stream = TokenStream(torch.arange(1000, dtype=torch.int16), torch.arange(0, 990))
+    first, continued = (Windows(stream, length=8, seed=3) for _ in range(2))
+    whole = [first.draw(4, step=step)[0] for step in range(6)]
+    assert torch.equal(continued.draw(4, step=5)[0], whole[5])
+    assert len({tuple(batch.flatten().tolist()) for batch in whole}) == 6
+    other = Windows(stream, length=8, seed=4).draw(4, step=0)[0]
+    assert not any(torch.equal(other, batch) for batch in whole)
 
 
 def test_schedule_warms_up_and_decays():
