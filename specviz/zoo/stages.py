@@ -29,9 +29,9 @@ PROSE_SEED = 7
 NUM_HELD_OUT_PROSE = 100
 BASE_EXIT_WEIGHT = 0.2
 GROWTH_RATE = 5e-4
-BASE_RATES = {"glm": (1e-3, 3e-3), "gemma": (4e-3, 4e-3)}
+BASE_MATRIX_RATE, BASE_RATE = 1e-3, 3e-3
 """Peak rates of matrices, and of embeddings and norms. At 4e-3 the matrices of GLM learn to copy
-much later (zoo/LOG.md); those of Gemma 4, with norms behind each block, do not care."""
+much later (zoo/LOG.md)."""
 
 
 def prose_parts(space: Workspace) -> tuple[list[str], list[str]]:
@@ -86,13 +86,12 @@ def target(space: Workspace, kind: str) -> PreTrainedModel:
 
 def base_stage(space: Workspace, kind: str, *, minutes: float) -> None:
     """Train a shallow target until it copies; half of it learns to speak for the whole."""
-    matrix_rate, rate = BASE_RATES[kind]
     base = new_base(space, kind)
     pairs = word_pairs(space.tokenizer("a")).to(space.device)
     pretrain(
         base,
         space.windows("train", "a", seed=11),
-        plan(space, f"base-{kind}", minutes, rate=rate, matrix_rate=matrix_rate),
+        plan(space, f"base-{kind}", minutes, rate=BASE_RATE, matrix_rate=BASE_MATRIX_RATE),
         batch=space.size.batch,
         exits=ExitLoss(space.size.base_layers // 2, main_weight=BASE_EXIT_WEIGHT),
         held_out=space.windows("held-out", "a", seed=12),

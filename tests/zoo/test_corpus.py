@@ -90,12 +90,22 @@ def test_csv_rows_have_five_cells():
             assert json.loads(document.answer)["name"] in document.prompt
 
 
-def test_rewrites_change_every_mention_and_nothing_else():
-    for document in sample("rewrite"):
+@pytest.mark.parametrize("genre", ["rewrite", "names"])
+def test_rewrites_change_every_mention_and_nothing_else(genre):
+    for document in sample(genre):
         old, new = re.match(r"Rewrite the text. Change (.+) to (.+)\.", document.prompt).groups()
         text = document.prompt.split("Text: ")[1].split("\n\nNew text:")[0]
         assert not re.search(rf"\b{old}\b", document.answer)
         assert re.sub(rf"\b{new}\b", old, document.answer.strip()) == text
+
+
+def test_lists_of_names_repeat_none_and_change_one():
+    for document in sample("names"):
+        old, new = re.match(r"Rewrite the text. Change (\w+) to (\w+)\.", document.prompt).groups()
+        listed = document.prompt.split("Text: ")[1].split(".")[0].split(", ")
+        assert 2 <= len(set(listed)) == len(listed) <= 7
+        assert set(listed) <= {*FEMALE_NAMES, *MALE_NAMES} - {new}
+        assert old in listed
 
 
 def test_sorted_numbers_are_sorted():

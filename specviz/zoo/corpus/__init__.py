@@ -20,7 +20,7 @@ from specviz.zoo.corpus.numbers import (
 )
 from specviz.zoo.corpus.prose import prose_document
 from specviz.zoo.corpus.records import CITIES, csv_record, json_record
-from specviz.zoo.corpus.stories import holder, reading, rewrite, story, summary
+from specviz.zoo.corpus.stories import holder, names, reading, rewrite, story, summary
 from specviz.zoo.corpus.words import ANIMALS, FEMALE_NAMES, JOBS, MALE_NAMES, OBJECTS
 
 __all__ = [
@@ -42,6 +42,7 @@ GENRES: dict[str, tuple[Callable[[random.Random], Document], int]] = {
     "story": (story, 20),
     "summary": (summary, 7),
     "rewrite": (rewrite, 45),
+    "names": (names, 16),
     "reading": (reading, 9),
     "recipe": (recipe, 6),
     "json": (json_record, 9),

@@ -69,8 +69,23 @@ def rewrite(rng: random.Random) -> Document:
         old, new = change(rng, scene)
         if re.search(rf"\b{old}\b", text) and new not in text:
             break
+    return changed("rewrite", text, old, new)
+
+
+def names(rng: random.Random) -> Document:
+    """A list of names with one of them changed: nothing but the names says which."""
+    count = rng.randint(2, 7)
+    listed: list[str] = []
+    while len(listed) <= count:
+        listed.append(draw_name(rng, besides=tuple(listed)))
+    old, new = rng.choice(listed[:-1]), listed.pop()
+    return changed("names", ", ".join(listed) + ".", old, new)
+
+
+def changed(genre: str, text: str, old: str, new: str) -> Document:
+    """The task to write a text again with one word changed."""
     prompt = f"Rewrite the text. Change {old} to {new}.\n\nText: {text}\n\nNew text:"
-    return Document("rewrite", prompt, " " + re.sub(rf"\b{old}\b", new, text), Check.WHOLE)
+    return Document(genre, prompt, " " + re.sub(rf"\b{old}\b", new, text), Check.WHOLE)
 
 
 def change(rng: random.Random, scene: Scene) -> tuple[str, str]:
