@@ -16,10 +16,11 @@ tags:
 
 DATA = """## Data
 
-A seeded grammar written for this project (stories, summaries, rewrites, reading questions, JSON and
-CSV records, recipes, sums, sorting, counting, dates, short Python functions, chat, a few hundred
-facts, some Spanish) and, for one document in seventeen, the six novels of Jane Austen (public
-domain). No other text, no output of another model. `specviz/zoo/corpus` writes all of it anew.
+A seeded grammar written for this project (stories, summaries, rewrites, lists of names, reading
+questions, JSON and CSV records, recipes, sums, sorting, counting, dates, short Python functions,
+chat, a few hundred facts, some Spanish) and, for one document in seventeen, the six novels of Jane
+Austen (public domain). No other text, no output of another model. `specviz/zoo/corpus` writes all
+of it anew.
 """
 
 LIMITS = """## Limits
