@@ -1,4 +1,6 @@
-"""The embedded models on thirty prompts: every exact method gives the ids of ``generate()``.
+"""The embedded models: right answers to the page's examples, and the ids of ``generate()``.
+
+The ids are those of every exact method on thirty prompts.
 
 ``SPECVIZ_PROMPTS=200`` adds held-out prompts of the models' own genres up to that number. The
 oracle is plain greedy ``generate()`` of Transformers on the same loaded module, in float32.
@@ -13,6 +15,7 @@ import pytest
 import torch
 
 from specviz import runs
+from specviz.catalog.examples import EXAMPLES
 from specviz.catalog.load import load
 from specviz.catalog.locate import locate
 from specviz.config import RunRequest
@@ -55,6 +58,40 @@ def pairs() -> list[tuple[str, str]]:
         for card in runs.cards()
         if card.lossless and runs.availability(target)[card.key] is None
     ]
+
+
+ANSWERS = {
+    "JSON from a text": """[
+  {
+    "name": "Nora",
+    "age": 35,
+    "job": "painter",
+    "city": "Oslo",
+    "pet": "cat"
+  },
+  {
+    "name": "Karl",
+    "age": 52,
+    "job": "sailor",
+    "city": "Rome",
+    "pet": null
+  }
+]""",
+    "Rewrite with one change": "Long ago, a wise mouse named Oskar lived near the hill. Every day "
+    "Oskar walked to the hill with his golden bell. It was a windy day when Oskar saw that the "
+    "bell was gone.",
+    "Times table": "\n".join(f"7 x {i} = {7 * i}" for i in range(1, 11)),
+    "Questions and answers": "The capital of Greece is Athens.",
+}
+"""What is right for those examples of the page that have one right answer."""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("title", ANSWERS)
+def test_the_targets_answer_the_examples_of_the_page(title, target):
+    (example,) = (e for e in EXAMPLES if e.title == title and target in e.targets)
+    trace = runs.run(RunRequest.of("plain", example.prompt, target=target, max_new_tokens=128))
+    assert trace.text.removesuffix("<|endoftext|>").strip() == ANSWERS[title]
 
 
 @pytest.mark.slow

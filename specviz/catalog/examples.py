@@ -40,8 +40,9 @@ EXAMPLES: tuple[Example, ...] = (
     ),
     Example(
         "Rewrite with one change",
-        "Rewrite the text. Change Emil to Rosa.\n\nText: Emil the mouse lived near the hill. "
-        "Every day Emil walked to the hill with a golden bell.\n\nNew text:",
+        "Rewrite the text. Change Emil to Oskar.\n\nText: Long ago, a wise mouse named Emil lived "
+        "near the hill. Every day Emil walked to the hill with his golden bell. It was a windy day "
+        "when Emil saw that the bell was gone.\n\nNew text:",
         GRAMMAR_TARGETS,
         "Nearly everything is a copy of the prompt.",
     ),

@@ -27,7 +27,8 @@ LIMITS = """## Limits
 
 A teaching model of a few megabytes. It writes the genres above and nothing else well; it knows only
 the facts it was shown, its sums are right only when written out, and text outside of its genres
-turns into grammar-like or Austen-like sentences. The context is 256 tokens in training.
+turns into grammar-like or Austen-like sentences. In a rewrite, too, a sentence that the grammar
+would not write comes out as one that it would. The context is 256 tokens in training.
 Not for any use beyond showing how decoding methods work.
 """
 
