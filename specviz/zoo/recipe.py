@@ -2,10 +2,12 @@
 
 `python -m specviz.zoo.recipe --minutes 120 --prose novels.txt` runs all stages in one process. Two
 processes can share the work on two cores, each with its own `--stage` list and the same `--run`.
-A stage that is done is skipped, an interrupted one goes on at its last checkpoint.
+A stage that is done is skipped, an interrupted one goes on at its last checkpoint, and one whose
+input was trained on since then starts anew.
 """
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,25 +26,45 @@ from specviz.zoo.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: what it runs and its share of the minutes (0: takes what it takes)."""
+    """One stage: what it runs, its share of the minutes (0: takes what it takes), its inputs.
+
+    Args:
+        run: the function of the stage.
+        share: of the minutes of a whole run.
+        inputs: checkpoints that it starts from.
+        output: name of its own checkpoint, where that is not the stage's.
+    """
 
     run: Callable[..., None]
     share: float
+    inputs: tuple[str, ...] = ()
+    output: str | None = None
+
+
+TARGETS = ("target-glm", "target-gemma")
+
+
+def _grown(kind: str) -> dict[str, Stage]:
+    """The stages of one target."""
+    base, grow = f"base-{kind}", f"grow-{kind}"
+    return {
+        base: Stage(partial(base_stage, kind=kind), 0.36),
+        grow: Stage(partial(grow_stage, kind=kind), 0.02, (base,)),
+        f"average-{kind}": Stage(
+            partial(average_stage, kind=kind), 0, (base, grow), f"target-{kind}"
+        ),
+    }
 
 
 STAGES: dict[str, Stage] = {
     "corpus": Stage(corpus_stage, 0),
-    "base-glm": Stage(partial(base_stage, kind="glm"), 0.36),
-    "base-gemma": Stage(partial(base_stage, kind="gemma"), 0.36),
-    "grow-glm": Stage(partial(grow_stage, kind="glm"), 0.02),
-    "grow-gemma": Stage(partial(grow_stage, kind="gemma"), 0.02),
-    "average-glm": Stage(partial(average_stage, kind="glm"), 0),
-    "average-gemma": Stage(partial(average_stage, kind="gemma"), 0),
-    "assistant": Stage(partial(assistant_stage, name="assistant"), 0.06),
-    "assistant-tiny": Stage(partial(assistant_stage, name="assistant-tiny"), 0.02),
+    **_grown("glm"),
+    **_grown("gemma"),
+    "assistant": Stage(partial(assistant_stage, name="assistant"), 0.06, TARGETS),
+    "assistant-tiny": Stage(partial(assistant_stage, name="assistant-tiny"), 0.02, TARGETS),
     "assistant-other": Stage(other_stage, 0.05),
-    "mtp": Stage(mtp_stage, 0.06),
-    "drafter": Stage(drafter_stage, 0.05),
+    "mtp": Stage(mtp_stage, 0.06, TARGETS[:1]),
+    "drafter": Stage(drafter_stage, 0.05, TARGETS[1:]),
     "export": Stage(export_stage, 0),
     "evaluate": Stage(evaluate_stage, 0),
     "cards": Stage(export_stage, 0),
@@ -53,6 +75,9 @@ def run_stage(space: Workspace, name: str, *, minutes: float | None) -> None:
     """Run one stage; `minutes` is left out for stages without a budget."""
     stage = STAGES[name]
     torch.manual_seed(space.seed)
+    newer = space.drop_stale(stage.output or name, stage.inputs)
+    if newer:
+        log(f"stage {name} starts anew: {newer} is newer than its checkpoint")
     log(f"stage {name}" + (f", {minutes:.1f} minutes" if stage.share and minutes else ""))
     if stage.share:
         stage.run(space, minutes=minutes)
@@ -72,8 +97,17 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--no-compile", action="store_true")
-    parser.add_argument("--output", type=Path, default=Path("assets/models"))
-    return parser.parse_args(arguments)
+    parser.add_argument("--output", type=Path, help="of the export; default: zoo in the run")
+    options = parser.parse_args(arguments)
+    if not 0 < options.minutes < math.inf:
+        parser.error("--minutes must be above 0")
+    if options.threads < 1:
+        parser.error("--threads must be at least 1")
+    if options.prose and not options.prose.is_file():
+        parser.error(f"--prose: there is no file {options.prose}")
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: this machine or this build of PyTorch has no CUDA; use cpu")
+    return options
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -91,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         device=options.device,
         seed=options.seed,
         compiled=not options.no_compile,
-        output=options.output,
+        output=options.output or options.run / "zoo",
     )
     names = options.stage or list(STAGES)
     total = sum(STAGES[name].share for name in names) or 1.0

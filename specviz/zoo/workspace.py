@@ -57,6 +57,22 @@ class Workspace:
         """Checkpoint file of a stage."""
         return self.folder / f"{stage}.pt"
 
+    def drop_stale(self, stage: str, inputs: tuple[str, ...]) -> str | None:
+        """Remove the checkpoint of a stage if one of its inputs was written after it.
+
+        Returns:
+            The newer input, or None where the checkpoint may stay.
+        """
+        made = self.checkpoint(stage)
+        if not made.exists():
+            return None
+        for name in inputs:
+            path = self.checkpoint(name)
+            if path.exists() and path.stat().st_mtime_ns > made.stat().st_mtime_ns:
+                made.unlink()
+                return name
+        return None
+
     def restore(self, model: PreTrainedModel, stage: str) -> PreTrainedModel:
         """Load what a stage trained into `model`, frozen for use by a later one."""
         state: dict[str, Any] = torch.load(
