@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from specviz.zoo.evaluate import evaluate_stage
+from specviz.zoo.evaluate import TARGETS, evaluate_stage
 from specviz.zoo.export import export_stage
 from specviz.zoo.loop import log
 from specviz.zoo.model import SIZES
@@ -26,11 +26,11 @@ from specviz.zoo.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: what it runs, its share of the minutes (0: takes what it takes), its inputs.
+    """One stage of the recipe.
 
     Args:
         run: the function of the stage.
-        share: of the minutes of a whole run.
+        share: of the minutes of a whole run (0: takes what it takes).
         inputs: checkpoints that it starts from.
         output: name of its own checkpoint, where that is not the stage's.
     """
@@ -39,9 +39,6 @@ class Stage:
     share: float
     inputs: tuple[str, ...] = ()
     output: str | None = None
-
-
-TARGETS = ("target-glm", "target-gemma")
 
 
 def _grown(kind: str) -> dict[str, Stage]:
@@ -77,7 +74,7 @@ def run_stage(space: Workspace, name: str, *, minutes: float | None) -> None:
     torch.manual_seed(space.seed)
     newer = space.drop_stale(stage.output or name, stage.inputs)
     if newer:
-        log(f"stage {name} starts anew: {newer} is newer than its checkpoint")
+        log(f"stage {name} starts anew: {newer} is newer than its checkpoint, now .stale")
     log(f"stage {name}" + (f", {minutes:.1f} minutes" if stage.share and minutes else ""))
     if stage.share:
         stage.run(space, minutes=minutes)

@@ -58,7 +58,9 @@ class Workspace:
         return self.folder / f"{stage}.pt"
 
     def drop_stale(self, stage: str, inputs: tuple[str, ...]) -> str | None:
-        """Remove the checkpoint of a stage if one of its inputs was written after it.
+        """Set the checkpoint of a stage aside if one of its inputs was written after it.
+
+        It stays in the folder as `.stale`: a copied folder may have new times for old work.
 
         Returns:
             The newer input, or None where the checkpoint may stay.
@@ -69,7 +71,7 @@ class Workspace:
         for name in inputs:
             path = self.checkpoint(name)
             if path.exists() and path.stat().st_mtime_ns > made.stat().st_mtime_ns:
-                made.unlink()
+                made.replace(made.with_suffix(".stale"))
                 return name
         return None
 

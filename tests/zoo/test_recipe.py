@@ -46,6 +46,7 @@ def test_a_stage_starts_anew_when_its_input_was_trained_on(tmp_path):
     write(space, "base-glm", 30)
     assert space.drop_stale("grow-glm", STAGES["grow-glm"].inputs) == "base-glm"
     assert not space.checkpoint("grow-glm").exists()
+    assert (tmp_path / "grow-glm.stale").read_bytes() == b"x"
     assert space.drop_stale("grow-glm", STAGES["grow-glm"].inputs) is None
 
 
