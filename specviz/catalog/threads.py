@@ -1,7 +1,9 @@
 """How many threads a model decodes fastest with on this machine: measured, never assumed.
 
 Tiny models run fastest on one thread, large ones on all; on a busy machine the wrong choice costs
-a factor of ten. The measurement is short and happens once, when the model is loaded.
+a factor of ten. The measurement is short and happens once, when the model is loaded. Threads wait
+for the slowest of them: where all are hardly faster than one, the worker, the server or a browser
+on the same machine makes them slower at once, so they are taken only for a clear gain.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ _MAX_ROUNDS = 6
 _MAX_SECONDS = 1.0  # for all rounds of a model
 _HOPELESS = 2.0  # times slower than one thread: more threads are not measured any further
 _LOST = 5.0  # the same for a first pass, which also starts the threads
+_WORTH_IT = 1.25  # times faster than one thread: less is lost when the page needs a core, too
 _TINY = 50_000_000  # parameters; smaller models are checked on one thread before the measurement
 
 
@@ -37,7 +40,8 @@ class ThreadChoice:
     def sentence(self) -> str:
         """The choice and its figures, for provenance and status."""
         figures = ", ".join(f"{n}: {1000 * s:.1f} ms" for n, s in self.seconds.items())
-        return f"{self.num_threads} thread(s) (measured {figures})"
+        rule = f", taken where {_WORTH_IT} times as fast" if len(self.seconds) > 1 else ""
+        return f"{self.num_threads} thread(s) (measured {figures}{rule})"
 
 
 @contextmanager
@@ -61,7 +65,7 @@ def choose_threads(model: LanguageModel, all_threads: int = ALL_THREADS) -> Thre
         seconds = _interleaved(_Probe(model), sorted({1, all_threads}))
     finally:
         torch.set_num_threads(before)
-    best = min(seconds, key=lambda count: seconds[count])
+    best = max(seconds) if _WORTH_IT * seconds[max(seconds)] <= seconds[1] else 1
     model.num_threads = best
     return ThreadChoice(best, seconds)
 
