@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from specviz.zoo.corpus import Document
 from specviz.zoo.judge import is_right, right_fields
@@ -23,6 +24,15 @@ class Judged:
     fields: float | None
 
 
+def left_padded(rows: list[list[int]]) -> Tensor:
+    """Rows of ids as one tensor (rows, longest row), padded on the left."""
+    width = max(map(len, rows))
+    ids = torch.full((len(rows), width), PAD_ID)
+    for index, row in enumerate(rows):
+        ids[index, width - len(row) :] = torch.tensor(row)
+    return ids
+
+
 @torch.no_grad()
 def answers(model: Any, tokenizer: Any, docs: list[Document]) -> list[str]:
     """Greedy answers to the prompts of the documents, in batches padded on the left."""
@@ -31,17 +41,14 @@ def answers(model: Any, tokenizer: Any, docs: list[Document]) -> list[str]:
         part = docs[first : first + BATCH]
         rows = [tokenizer(d.prompt).input_ids for d in part]
         longest = max(len(tokenizer(d.answer).input_ids) for d in part)
-        width = max(map(len, rows))
-        ids = torch.full((len(rows), width), PAD_ID)
-        for index, row in enumerate(rows):
-            ids[index, width - len(row) :] = torch.tensor(row)
+        ids = left_padded(rows)
         output = model.generate(
             input_ids=ids,
             attention_mask=(ids != PAD_ID).long(),
             do_sample=False,
             max_new_tokens=min(MAX_TOKENS, longest + EXTRA_TOKENS),
         )
-        given += tokenizer.batch_decode(output[:, width:], skip_special_tokens=True)
+        given += tokenizer.batch_decode(output[:, ids.shape[1] :], skip_special_tokens=True)
     return given
 
 

@@ -12,6 +12,7 @@ from specviz.zoo.corpus.prose import read_chunks, split_chunks
 from specviz.zoo.data import TokenStream
 from specviz.zoo.loop import TrainPlan, log
 from specviz.zoo.model import grow, new_gemma, new_glm
+from specviz.zoo.near_ties import smallest_gap, tie_prompts
 from specviz.zoo.pretrain import ExitLoss, held_out_batches, pretrain
 from specviz.zoo.tokenizer import (
     encode_documents,
@@ -122,7 +123,7 @@ def grow_stage(space: Workspace, kind: str, *, minutes: float) -> None:
 
 
 def average_stage(space: Workspace, kind: str) -> None:
-    """Keep the best point between the grown base and what its training made of it."""
+    """Keep the best point, clear of ties, between the grown base and what its training made."""
     path = space.checkpoint(f"target-{kind}")
     if path.exists():
         return
@@ -134,7 +135,8 @@ def average_stage(space: Workspace, kind: str) -> None:
     )["module"]
     windows = space.windows("held-out", "a", seed=12)
     held_out = held_out_batches(windows, space.size.batch)
-    weight, loss = best_average(model, start, end, held_out, compiled=space.compiled)
+    gap = partial(smallest_gap, tokenizer=space.tokenizer("a"), prompts=tie_prompts())
+    weight, loss = best_average(model, start, end, held_out, gap=gap, compiled=space.compiled)
     torch.save({"module": model.state_dict()}, path)
     log(f"target-{kind}: weight {weight}, {loss:.4f} nats/token")
 
