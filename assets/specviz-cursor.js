@@ -62,7 +62,8 @@ class SvCursor {
       return;
     }
     const { clientX: x, clientY: y } = event;
-    this.tip.step(step, { left: x, right: x, top: y - 8, bottom: y + 8 });
+    this.tip.step(step, { left: x, right: x, top: y - 8, bottom: y + 8 },
+      svStepTime(step) > this.viewer.scale.slowest);
   }
 
   card(lane, k) {

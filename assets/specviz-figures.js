@@ -39,12 +39,12 @@ class SvFigures {
   }
 
   words(run) {
+    this.place = this.from(run);
     for (const card of [this.rate, this.tau, this.speed, this.time, this.gain]) {
       card.label.textContent = this.say("sv_card_" + card.name);
       card.box.title = this.say("sv_card_" + card.name + "_info");
-      card.from.textContent = this.from(run);
+      svSet(card.from, this.place);
     }
-    this.gain.from.textContent = this.from(run);
   }
 
   from(run) {
@@ -89,7 +89,10 @@ class SvFigures {
     const facts = [];
     if (models.target) facts.push(this.say("sv_fact_target", { id: models.target.id }));
     if (models.draft) facts.push(this.say("sv_fact_draft", { id: models.draft.id }));
-    if (config.gamma && models.draft) facts.push("\u03b3 " + config.gamma);
+    if (config.gamma) facts.push("\u03b3 " + config.gamma);
+    for (const name of ["exit_layer", "ngram", "ensemble_weight"]) { // null where out of force
+      if (config[name]) facts.push(this.say("sv_fact_" + name, { n: config[name] }));
+    }
     facts.push(config.temperature ? this.say("sv_fact_sampled", { t: config.temperature })
       : this.say("sv_fact_greedy"));
     const device = [provenance.device, provenance.dtype].filter(Boolean).join(", ");
@@ -153,7 +156,8 @@ class SvFigures {
 
   share(shares) {
     const names = ["draft", "verify", "other"];
-    const words = names.map((part, i) => this.say("sv_" + part) + " " + this.show.whole(shares[i]));
+    const whole = this.show.wholes(shares);
+    const words = names.map((part, i) => this.say("sv_" + part) + " " + whole[i]);
     svSet(this.time.note, words.join(" \u00b7 "));
     const key = shares.map((value) => Math.round(1000 * (value || 0))).join();
     if (this.shares === key) return;
@@ -168,6 +172,8 @@ class SvFigures {
     this.gain.box.classList.toggle("sv-slow", Boolean(known && figures.verdict === "slower"));
     const word = known ? this.say("sv_verdict_" + figures.verdict) + " \u00b7 " : "";
     svSet(this.gain.note, figures ? word + this.sameness(figures) : this.say(without));
+    svSet(this.gain.from, figures && !figures.race
+      ? this.say("sv_from_once", { from: this.place }) : this.place);
   }
 
   sameness(figures) {
@@ -213,6 +219,7 @@ function svFormats(language) {
   return {
     percent: or((v) => percent.format(v)),
     whole: or((v) => whole.format(v)),
+    wholes: (shares) => svWholes(shares).map(or((v) => whole.format(v))),
     number: or((v, digits) => fixed(digits).format(v)),
     speed: or((v) => fixed(v < 10 ? 2 : v < 100 ? 1 : 0).format(v)),
     ms: or((v) => (v === 0 ? "0" : v >= 1000 ? fixed(2).format(v / 1000) + " s"

@@ -178,6 +178,23 @@ function svNice(value) {
   return 10 * unit;
 }
 
+// Shares of a whole in full percents that add up to 100: the largest remainders are rounded up.
+function svWholes(shares) {
+  if (shares.some((share) => share === null || share === undefined)) return shares;
+  const parts = shares.map((share) => Math.floor(100 * share + 1e-9));
+  const rest = (i) => 100 * shares[i] - parts[i];
+  const order = shares.map((_, i) => i).sort((one, two) => rest(two) - rest(one));
+  const missing = Math.round(100 * shares.reduce((all, share) => all + share, 0))
+    - parts.reduce((all, part) => all + part, 0);
+  for (const i of order.slice(0, missing)) parts[i] += 1;
+  return parts.map((part) => part / 100);
+}
+
+// Milliseconds of a step.
+function svStepTime(step) {
+  return step.ms[0] + step.ms[1] + step.ms[2];
+}
+
 // Index of the slowest pace at which a run of `ms` still ends within `limit`; paces are
 // how many times slower than real time, fastest first.
 function svPace(ms, steps, paces, perStep = 130) {
@@ -191,6 +208,6 @@ if (typeof module !== "undefined") {
   module.exports = {
     SV_RUN, SV_FATES, svFate, svRule, svNewRun, svApply, svTicks, svCount, svShown, svTickOf,
     svVisible, svFace, svLabel,
-    svKeptText, svLossy, svNice, svPace, svHex, svCut,
+    svKeptText, svLossy, svNice, svWholes, svStepTime, svPace, svHex, svCut,
   };
 }

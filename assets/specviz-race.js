@@ -254,7 +254,8 @@ class SvRace {
     names.forEach((part, i) => {
       svNode("span", "sv-part sv-" + part, bar).style.flexGrow = String(shares[i] || 0);
     });
-    const words = names.map((part, i) => figures.say("sv_" + part) + " " + formats.whole(shares[i]));
+    const whole = formats.wholes(shares);
+    const words = names.map((part, i) => figures.say("sv_" + part) + " " + whole[i]);
     svNode("small", "", cell).textContent = words.join(" \u00b7 ");
   }
 

@@ -97,7 +97,8 @@ class SvStrip {
       const fate = svFate(token, step) === "own" ? "o" : token.f;
       this.drawToken(pen, ink, fate, x, y + gap, width, this.cell - gap);
     });
-    let y = this.line + 2;
+    const top = this.line + 2;
+    let y = top;
     ["draft", "verify", "other"].forEach((part, i) => {
       const room = SV_STRIP.height - 2 - y;
       const h = Math.min(room, (step.ms[i] / this.slowest) * (SV_STRIP.time - 2));
@@ -105,6 +106,20 @@ class SvStrip {
       pen.fillRect(x, y, width, h);
       y += h;
     });
+    if (svStepTime(step) > this.slowest) this.breakBar(pen, x, width, top);
+  }
+
+  // A bar that is longer than its room is broken by a slanted gap.
+  breakBar(pen, x, width, top) {
+    const y = top + 0.6 * (SV_STRIP.height - 2 - top);
+    pen.save();
+    pen.globalCompositeOperation = "destination-out";
+    pen.lineWidth = 3;
+    pen.beginPath();
+    pen.moveTo(x - 1, y + 3);
+    pen.lineTo(x + width + 1, y - 3);
+    pen.stroke();
+    pen.restore();
   }
 
   // Fates differ by shape as well as by colour.
@@ -155,14 +170,14 @@ function svStar(pen, x, y, radius) {
   pen.fill();
 }
 
-// The common scale of all strips: robust against a single slow step, which is cut at the bottom.
+// The common scale of all strips: robust against a single slow step, whose bar is broken.
 function svStripScale(lanes) {
   let rows = 3;
   const times = [];
   for (const lane of lanes) {
     for (const step of lane.steps) {
       rows = Math.max(rows, step.tok.length);
-      times.push(step.ms[0] + step.ms[1] + step.ms[2]);
+      times.push(svStepTime(step));
     }
   }
   times.sort((one, two) => one - two);

@@ -78,8 +78,8 @@ class SvTip {
     }
   }
 
-  // The card of a whole step, for the strip.
-  step(step, anchor) {
+  // The card of a whole step, for the strip; `broken`: its bar is longer than the axis.
+  step(step, anchor, broken) {
     this.box.textContent = "";
     const head = svNode("div", "sv-tip-head", this.box);
     svNode("b", "", head).textContent = this.say("sv_step_n", { n: step.i + 1 });
@@ -91,6 +91,7 @@ class SvTip {
     const [draft, verify, other] = step.ms.map((ms) => this.show.ms(ms));
     svNode("p", "sv-tip-why", this.box).textContent =
       this.say("sv_step_times", { draft, verify, other });
+    if (broken) svNode("p", "sv-tip-src", this.box).textContent = this.say("sv_step_broken");
     if (step.cut) svNode("p", "sv-tip-src", this.box).textContent = this.say("sv_cut_" + step.cut);
     this.place(anchor);
   }

@@ -8,7 +8,7 @@ from typing import Any
 
 from specviz.errors import TraceError
 from specviz.events import Event, Finished, Verified
-from specviz.metrics import summarise
+from specviz.metrics import speed_verdict, summarise
 from specviz.metrics.counts import ratio
 from specviz.render.names import MAX_NAME, short
 from specviz.trace import Trace, baseline_of, check
@@ -23,6 +23,7 @@ from specviz.ui.protocol import (
 from specviz.ui.registry import Registry, Run
 
 NAMES = {"mtp": "MTP", "json": "JSON", "chinese": "Chinese"}  # in names of recorded runs
+ONE_RUN_NOISE = 1.1  # two runs of plain decoding differ by up to 1.07 on a quiet machine
 FIRST_PAINT_BYTES = 600_000  # a recorded run comes with the page, in one message
 
 
@@ -96,13 +97,19 @@ def beside(
     """What the viewer shows of a comparison with plain decoding."""
     return {
         "speedup": figures.get("measured_speedup"),
-        "verdict": figures.get("speed_verdict") or "unknown",
+        "verdict": _verdict_of_one(figures.get("measured_speedup")),
         "costliest": figures.get("costliest_term"),
         "identical": baseline.get("identical"),
         "first_difference": baseline.get("first_difference"),
         "gap": baseline.get("gap"),
         "sampled": is_sampled,
     }
+
+
+def _verdict_of_one(speedup: float | None) -> str:
+    """The verdict of one run beside one plain run: ``near`` where chance may decide it."""
+    near = speedup is not None and 1 / ONE_RUN_NOISE < speedup < ONE_RUN_NOISE
+    return "near" if near else speed_verdict(speedup)
 
 
 def plain_totals(baseline: Mapping[str, Any]) -> dict[str, Any]:

@@ -276,3 +276,36 @@ def luminance(colour: str) -> float:
         value = float(part) / 255
         linear.append(value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4)
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "facts"),
+    [
+        ({"gamma": 5, "exit_layer": 4, "ngram": None}, ["γ 5", "exit layer 4", "greedy"]),
+        ({"gamma": 5, "ngram": 3}, ["γ 5", "n-gram ≤ 3", "greedy"]),
+        ({"gamma": 5, "ensemble_weight": 0.7}, ["γ 5", "target weight 0.7", "greedy"]),
+        ({"gamma": None, "temperature": 0.5}, ["temperature 0.5"]),
+    ],
+)
+def test_the_head_tells_the_settings_in_force(
+    pilot: Pilot, settings: dict[str, object], facts: list[str]
+) -> None:
+    page = pilot.open()
+    told = page.evaluate(
+        "(request) => document.querySelector('.sv').svViewer.figures.factsOf({ request })", settings
+    )
+    assert told == facts
+
+
+def test_a_step_longer_than_the_axis_is_told_so(pilot: Pilot) -> None:
+    page = pilot.open()
+    pilot.run(prompt="Axis")
+    told = page.evaluate("""() => {
+      const { svViewer: viewer } = document.querySelector('.sv');
+      return [1e-9, 1e9].map((slowest) => {
+        viewer.scale = { ...viewer.scale, slowest };
+        viewer.cursor.step(0, 0, { clientX: 300, clientY: 300 }, false);
+        return viewer.cursor.tip.box.innerText.includes('its bar is broken');
+      });
+    }""")
+    assert told == [True, False]

@@ -105,3 +105,16 @@ test("a short run is played slowly, a long one in real time", () => {
   assert.ok(paces[model.svPace(200, 30, paces)] >= 16);
   assert.equal(paces[model.svPace(60000, 30, paces)], 1);
 });
+
+test("shares in full percents add up to 100, the largest remainders rounded up", () => {
+  const shown = (shares) => model.svWholes(shares).map((share) => Math.round(100 * share));
+  assert.deepEqual(shown([0.314, 0.553, 0.133]), [32, 55, 13]);
+  assert.deepEqual(shown([1 / 3, 1 / 3, 1 / 3]), [34, 33, 33]);
+  assert.deepEqual(shown([0, 0.995, 0.005]), [0, 100, 0]);
+  assert.deepEqual(shown([0.29, 0.57, 0.14]), [29, 57, 14]);
+  assert.deepEqual(model.svWholes([null, undefined, 0.5]), [null, undefined, 0.5]);
+});
+
+test("a step takes the time of its three parts", () => {
+  assert.equal(model.svStepTime({ ms: [1, 2.5, 0.5] }), 4);
+});

@@ -111,12 +111,12 @@ def test_the_table_holds_the_figures_of_the_comparison() -> None:
         check(trace)
 
 
-def test_the_round_that_is_replayed_is_the_one_nearest_to_the_medians() -> None:
+def raced(slow: tuple[float, ...]) -> tuple[Comparison, list[Tick]]:
+    """A race of three rounds; ``slow``: how much longer checking takes, by round."""
     made = racing(RacingRuns(num_steps=4))
     prepared = made._prepare(
         "me", 3, [True, False, False, "x", "big", "plain", None, None, False, True, *SETTINGS]
     )
-    slow = {0: 2.0, 1: 1.0, 2: 1.3}  # how much longer drafting lanes take, by round
     ticks = []
     for tick in made.engine.compare_stream(
         prepared.lanes, repeats=3, stop=threading.Event(), status=lambda text: None
@@ -125,8 +125,11 @@ def test_the_round_that_is_replayed_is_the_one_nearest_to_the_medians() -> None:
         if isinstance(event, Verified) and tick.lane:
             event = replace(event, verify_s=event.verify_s * slow[tick.repeat])
         ticks.append(Tick(tick.lane, tick.repeat, event))
-    found = Comparison.of(prepared.lanes, ticks)
-    repeat, one = race.typical_round(found, ticks)
+    return Comparison.of(prepared.lanes, ticks), ticks
+
+
+def test_the_round_that_is_replayed_is_the_one_nearest_to_the_medians() -> None:
+    repeat, one = race.typical_round(*raced((2.0, 1.0, 1.3)))
     assert repeat == 2
     assert [row.lane.index for row in one.rows] == [0, 1]
 
@@ -138,6 +141,18 @@ def test_each_lane_says_why() -> None:
     key, values = tables[1]["why"]
     assert key.startswith("sv_race_why_")
     assert values["tau"] / values["cost"] == pytest.approx(tables[1]["speedup"][0])
+
+
+@pytest.mark.parametrize(
+    ("slow", "verdict"), [((1, 9, 1), "faster"), ((9, 1, 9), "slower"), ((9, 9, 1), "slower")]
+)
+def test_the_verdict_of_a_lane_is_that_of_its_median(slow: tuple[int, ...], verdict: str) -> None:
+    found, _ = raced(slow)
+    (row,) = (row for row in found.rows if row.lane.index)
+    assert (row.speedup.median > 1) == (verdict == "faster")
+    told = race.outcome(row, found.repeats)
+    assert told["verdict"] == verdict
+    assert told["race"]["why"][0].startswith(f"sv_race_why_{verdict}")
 
 
 def test_a_lane_that_cannot_run_says_so_and_the_others_race() -> None:

@@ -54,7 +54,24 @@ def test_the_plain_lane_gives_a_comparison() -> None:
     assert figures["identical"] is False  # invented runs do not agree
     assert figures["first_difference"] >= 0
     assert figures["speedup"] > 0
-    assert figures["verdict"] in ("faster", "slower", "equal")
+    assert figures["verdict"] in ("faster", "slower", "near")
+
+
+@pytest.mark.parametrize(
+    ("speedup", "verdict"),
+    [
+        (1.5, "faster"),
+        (1.11, "faster"),
+        (1.09, "near"),
+        (0.92, "near"),
+        (0.9, "slower"),
+        (None, "unknown"),
+    ],
+)
+def test_one_run_is_faster_or_slower_only_where_chance_does_not_decide(
+    speedup: float | None, verdict: str
+) -> None:
+    assert shelf.beside({"measured_speedup": speedup}, {}, False)["verdict"] == verdict
 
 
 def test_fast_runs_make_few_messages_of_bounded_size() -> None:
