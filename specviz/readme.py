@@ -35,7 +35,7 @@ def method_table(cards: tuple[MethodCard, ...]) -> str:
 
 def model_tables(report: Mapping[str, Any]) -> str:
     """What the evaluation of the embedded models found, as two Markdown tables."""
-    targets = list(report["speed"])
+    targets = list(report["exact"])
     names = [target.removeprefix("target-") for target in targets]
     lines = [
         "| genre | " + " | ".join(f"loss {n} | right {n}" for n in names) + " |",
@@ -49,7 +49,10 @@ def model_tables(report: Mapping[str, Any]) -> str:
             shown += "" if parts is None else f" ({parts:.2f})"
             cells += [f"{report['loss'][target][genre]:.3f}", shown]
         lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", *_speed_lines(report["speed"])]
+    speed = report.get("speed", {})
+    lines += ["", *_speed_lines(speed)] if speed else []
+    for target in (target for target in targets if not speed.get(target)):
+        lines += ["", f"Methods on {target} were not measured on these weights."]
     return "\n".join(lines)
 
 

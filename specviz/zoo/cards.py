@@ -79,7 +79,7 @@ def model_card(folder: str, report: Mapping[str, Any], training: str) -> str:
     """
     title, about = ABOUT[folder]
     parts = [HEADER, f"# {title}\n\n{about}\n", DATA, training_section(training)]
-    parts += [figures_section(figures_of(folder, report)), LIMITS]
+    parts += [figures_section(figures_of(folder, report), lacking_figures(folder, report)), LIMITS]
     return "\n".join(part for part in parts if part)
 
 
@@ -105,9 +105,16 @@ def figures_of(folder: str, report: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def figures_section(figures: Mapping[str, float]) -> str:
-    """A table of the figures of one model; empty without any."""
-    if not figures:
+def lacking_figures(folder: str, report: Mapping[str, Any]) -> str:
+    """What a target's figures lack, in a sentence."""
+    if not folder.startswith("target-") or report.get("speed", {}).get(folder):
         return ""
-    rows = "\n".join(f"| {name} | {value} |" for name, value in figures.items())
-    return f"## Figures\n\n| what | value |\n|---|---|\n{rows}\n"
+    return "Acceptance rates and tokens per pass were not measured on these weights.\n"
+
+
+def figures_section(figures: Mapping[str, float], lacking: str) -> str:
+    """A table of the figures of one model and what it lacks; empty without either."""
+    rows = "".join(f"| {name} | {value} |\n" for name, value in figures.items())
+    table = f"| what | value |\n|---|---|\n{rows}" if rows else ""
+    parts = [part for part in (table, lacking) if part]
+    return "\n".join(["## Figures\n", *parts]) if parts else ""

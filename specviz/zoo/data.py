@@ -6,6 +6,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from specviz.errors import ModelError
+from specviz.zoo.stored import broken, read_state, save_state
+
 SEED_STRIDE = 1_000_003
 """Further apart than the steps of any run: two seeds share no batch."""
 
@@ -19,13 +22,28 @@ class TokenStream:
 
     def save(self, path: Path) -> None:
         """Write the stream to one file."""
-        torch.save({"ids": self.ids, "starts": self.starts}, path)
+        save_state({"ids": self.ids, "starts": self.starts}, path)
 
     @classmethod
     def load(cls, path: Path) -> "TokenStream":
-        """Read a stream written by `save`."""
-        state = torch.load(path, weights_only=True)
-        return cls(state["ids"], state["starts"])
+        """Read a stream written by `save`.
+
+        Raises:
+            ModelError: the file is missing or broken.
+        """
+        state = read_state(path, "ids", "starts", stage="corpus")
+        stream = cls(state["ids"], state["starts"])
+        if not stream.is_whole:
+            raise ModelError(broken(path, stage="corpus"))
+        return stream
+
+    @property
+    def is_whole(self) -> bool:
+        """Ids, and starts of documents that lie within them."""
+        for row, dtype in ((self.ids, torch.int16), (self.starts, torch.int64)):
+            if not isinstance(row, Tensor) or row.dtype != dtype or row.ndim != 1 or not len(row):
+                return False
+        return int(self.starts.min()) >= 0 and int(self.starts.max()) < len(self.ids)
 
 
 class Windows:

@@ -7,7 +7,6 @@ text; `--prose` adds held-out prose. The speed of our own engine is measured els
 """
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +15,15 @@ from typing import Any
 
 import torch
 
+from specviz.zoo.command import positive, refusals
 from specviz.zoo.corpus import GENRES, HELD_OUT_SEED, Document, documents
 from specviz.zoo.corpus.prose import prose_document
 from specviz.zoo.exactness import judge_genre
-from specviz.zoo.export import REPORT
 from specviz.zoo.exported import Exported, load_exported
 from specviz.zoo.loop import log
 from specviz.zoo.losses import genre_loss
 from specviz.zoo.rates import method_rates
+from specviz.zoo.report import INSTALLED, REPORT, check_place, digests, merge
 from specviz.zoo.stages import prose_parts
 from specviz.zoo.workspace import Workspace
 
@@ -108,42 +108,48 @@ def rates_of_target(
     return dict(rates)
 
 
-def merge(path: Path, report: dict[str, Any]) -> None:
-    """Write the report, keeping what the file already says of other models."""
-    old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    merged = {part: old.get(part, {}) | figures for part, figures in report.items()}
-    path.write_text(json.dumps(old | merged, indent=1), encoding="utf-8")
-
-
 def evaluate_stage(space: Workspace) -> None:
     """Evaluate what the run exported; the report goes beside it."""
     full = space.size.name == "full"
     sizes = Sizes(100, 100, 4) if full else Sizes(4, 2, 1)
-    _, held_out_prose = prose_parts(space)
+    _, held_out_prose = prose_parts(space.prose)
+    zoo = load_exported(space.zoo)
+    check_place(space.zoo / REPORT)
     by_genre = held_out_documents(max(sizes.loss, sizes.exact), prose=held_out_prose)
-    report = evaluate(load_exported(space.output), by_genre, sizes)
-    merge(space.output / REPORT, report)
+    of = digests(space.zoo)
+    merge(space.zoo / REPORT, evaluate(zoo, by_genre, sizes), of)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="specviz.zoo.evaluate", description=__doc__)
+    parser.add_argument("--models", type=Path, default=INSTALLED)
+    parser.add_argument("--report", type=Path, default=Path("evaluation.json"))
+    parser.add_argument("--prose", type=Path)
+    parser.add_argument("--names", nargs="+", choices=LOSS_MODELS, default=list(LOSS_MODELS))
+    parser.add_argument("--loss-documents", type=positive, default=100)
+    parser.add_argument("--exact-documents", type=positive, default=50)
+    parser.add_argument("--rate-documents", type=positive, default=8)
+    parser.add_argument("--threads", type=positive, default=1)
+    return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Evaluate the folders given on the command line and write the report."""
-    parser = argparse.ArgumentParser(prog="specviz.zoo.evaluate", description=__doc__)
-    parser.add_argument("--models", type=Path, default=Path("assets/models"))
-    parser.add_argument("--report", type=Path, default=Path("evaluation.json"))
-    parser.add_argument("--prose", type=Path)
-    parser.add_argument("--names", nargs="*", choices=LOSS_MODELS, default=list(LOSS_MODELS))
-    parser.add_argument("--loss-documents", type=int, default=100)
-    parser.add_argument("--exact-documents", type=int, default=50)
-    parser.add_argument("--rate-documents", type=int, default=8)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args(arguments)
+    with refusals("specviz.zoo.evaluate"):
+        run(parse(arguments))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Evaluate what the options ask for; what is wrong with them is told first."""
     torch.set_num_threads(options.threads)
     sizes = Sizes(options.loss_documents, options.exact_documents, options.rate_documents)
-    _, held_out_prose = prose_parts(Workspace(options.models, prose=options.prose))
+    check_place(options.report)
+    _, held_out_prose = prose_parts(options.prose)
     count = max(sizes.loss, sizes.exact, sizes.rates)
+    zoo, of = load_exported(options.models), digests(options.models)
     by_genre = held_out_documents(count, prose=held_out_prose)
-    zoo = load_exported(options.models)
-    merge(options.report, evaluate(zoo, by_genre, sizes, names=options.names))
+    merge(options.report, evaluate(zoo, by_genre, sizes, names=options.names), of)
 
 
 if __name__ == "__main__":

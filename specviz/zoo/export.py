@@ -16,14 +16,12 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import MtpModel
 
 from specviz.zoo.cards import model_card
+from specviz.zoo.install import beside, check_sizes, swap_in
 from specviz.zoo.loop import log
+from specviz.zoo.report import REPORT, current, digests, read_report
 from specviz.zoo.small_stages import new_assistant, trained_drafter, trained_mtp
 from specviz.zoo.stages import target
 from specviz.zoo.workspace import Workspace
-
-REPORT = "evaluation.json"
-MAX_FILE_BYTES = 9_000_000
-MAX_ZOO_BYTES = 40_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +82,9 @@ def load_stage(space: Workspace, entry: Entry) -> PreTrainedModel:
     return space.restore(new_assistant(space, entry.stage), entry.stage)
 
 
-def export_model(space: Workspace, entry: Entry) -> Path:
-    """Write one folder and return it."""
-    folder = space.output / entry.folder
+def export_model(space: Workspace, entry: Entry, zoo: Path) -> None:
+    """Write the folder of one model, without its card, into `zoo`."""
+    folder = zoo / entry.folder
     model = load_stage(space, entry).to("cpu", torch.bfloat16)
     generation = model.generation_config
     generation.eos_token_id = 0
@@ -99,7 +97,6 @@ def export_model(space: Workspace, entry: Entry) -> Path:
         add_file(folder, mtp_tensors(mtp, main_layers=model.config.num_hidden_layers))
     space.tokenizer(entry.tokenizer).save_pretrained(folder)
     forget_origin(folder / "tokenizer_config.json")
-    return folder
 
 
 def add_file(folder: Path, tensors: dict[str, Tensor]) -> None:
@@ -125,23 +122,6 @@ def forget_origin(path: Path) -> None:
     path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
 
 
-def check_sizes(output: Path) -> dict[str, int]:
-    """Bytes of each folder.
-
-    Raises:
-        ValueError: a file or the whole zoo is larger than the repository allows.
-    """
-    sizes: dict[str, int] = {}
-    for entry in ENTRIES:
-        files = [path.stat().st_size for path in (output / entry.folder).iterdir()]
-        if max(files) > MAX_FILE_BYTES:
-            raise ValueError(f"{entry.folder}: a file has {max(files)} bytes; shrink the size dial")
-        sizes[entry.folder] = sum(files)
-    if sum(sizes.values()) > MAX_ZOO_BYTES:
-        raise ValueError(f"the zoo has {sum(sizes.values())} bytes; shrink the size dial")
-    return sizes
-
-
 def training_of(space: Workspace, entry: Entry) -> str:
     """Stages that made a model, with the time and tokens that their checkpoints hold."""
     kind = entry.stage.removeprefix("grow-")
@@ -150,19 +130,38 @@ def training_of(space: Workspace, entry: Entry) -> str:
         stages.append("mtp")
     told = []
     for stage in stages:
-        state = torch.load(space.checkpoint(stage), weights_only=True, map_location="cpu")
-        minutes, millions = state["seconds"] / 60, state["tokens"] / 1e6
-        told.append(f"{stage} {minutes:.0f} minutes, {millions:.2f}M tokens")
+        state = space.state(stage, "seconds", "tokens")
+        millions = state["tokens"] / 1e6
+        told.append(f"{stage} {minutes_text(state['seconds'])}, {millions:.2f}M tokens")
     return "; ".join(told)
 
 
+def minutes_text(seconds: float) -> str:
+    """Minutes with a decimal where it says something: below ten."""
+    minutes = seconds / 60
+    if minutes < 0.05:
+        return "less than 0.1 minutes"
+    return f"{minutes:.1f} minutes" if minutes < 9.95 else f"{minutes:.0f} minutes"
+
+
 def export_stage(space: Workspace) -> None:
-    """Write all folders with their model cards; the evaluation's report lies beside them."""
-    path = space.output / REPORT
-    report = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    for entry in ENTRIES:
-        folder = export_model(space, entry)
-        card = model_card(entry.folder, report, training_of(space, entry))
-        (folder / "README.md").write_text(card, encoding="utf-8")
-    for name, size in check_sizes(space.output).items():
+    """Write all folders with their model cards; the evaluation's report lies beside them.
+
+    The output changes only when all of them are made and none is too large.
+
+    Raises:
+        ModelError: a checkpoint or the report is missing or broken, or a file is too large.
+    """
+    report = read_report(space.zoo / REPORT)
+    trained = {entry.folder: training_of(space, entry) for entry in ENTRIES}
+    with beside(space.zoo) as made:
+        for entry in ENTRIES:
+            export_model(space, entry, made)
+        report = current(report, digests(made))
+        for name, training in trained.items():
+            card = model_card(name, report, training)
+            (made / name / "README.md").write_text(card, encoding="utf-8")
+        sizes = check_sizes(made, list(trained))
+        swap_in(made, space.zoo, list(trained))
+    for name, size in sizes.items():
         log(f"exported {name}: {size} bytes")

@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from specviz.zoo.stored import fitting, read_state, save_state
+
+CHECKPOINT_KEYS = ("module", "optimizers", "step", "tokens", "seconds", "done")
 WARMUP_STEPS = 60
 CONSTANT_SHARE = 0.3
 NUM_UNCLOCKED_STEPS = 3
@@ -179,7 +181,7 @@ class TrainingLoop:
         )
 
     def _save(self) -> None:
-        state: dict[str, Any] = {
+        state = {
             "module": self.module.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "step": self.step,
@@ -187,19 +189,19 @@ class TrainingLoop:
             "seconds": self.seconds,
             "done": self.done,
         }
-        part = self.plan.checkpoint.with_suffix(".part")
-        torch.save(state, part)
-        part.replace(self.plan.checkpoint)
+        save_state(state, self.plan.checkpoint)
         if self.validate:
             log(f"{self.plan.name} step {self.step} held out: {self.validate()}")
 
     def _restore(self) -> None:
         if not self.plan.checkpoint.exists():
             return
-        state = torch.load(self.plan.checkpoint, weights_only=True)
-        self.module.load_state_dict(state["module"])
-        for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(saved)
+        path = self.plan.checkpoint
+        state = read_state(path, *CHECKPOINT_KEYS, stage=self.plan.name)
+        with fitting(path):
+            self.module.load_state_dict(state["module"])
+            for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
+                optimizer.load_state_dict(saved)
         self.step, self.tokens = state["step"], state["tokens"]
         self.seconds = state["seconds"]
         self.done = state["done"] and self.seconds >= 60 * self.plan.minutes

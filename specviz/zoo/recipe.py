@@ -15,12 +15,22 @@ from pathlib import Path
 
 import torch
 
+from specviz.errors import SettingError
+from specviz.zoo.command import positive, refusals
+from specviz.zoo.corpus.prose import CHUNK_CHARACTERS
 from specviz.zoo.evaluate import TARGETS, evaluate_stage
 from specviz.zoo.export import export_stage
 from specviz.zoo.loop import log
 from specviz.zoo.model import SIZES
 from specviz.zoo.small_stages import assistant_stage, drafter_stage, mtp_stage, other_stage
-from specviz.zoo.stages import average_stage, base_stage, corpus_stage, grow_stage
+from specviz.zoo.stages import (
+    NUM_HELD_OUT_PROSE,
+    average_stage,
+    base_stage,
+    corpus_stage,
+    grow_stage,
+    prose_parts,
+)
 from specviz.zoo.workspace import Workspace
 
 
@@ -53,7 +63,7 @@ def _grown(kind: str) -> dict[str, Stage]:
     }
 
 
-STAGES: dict[str, Stage] = {
+TRAINING: dict[str, Stage] = {
     "corpus": Stage(corpus_stage, 0),
     **_grown("glm"),
     **_grown("gemma"),
@@ -62,19 +72,28 @@ STAGES: dict[str, Stage] = {
     "assistant-other": Stage(other_stage, 0.05),
     "mtp": Stage(mtp_stage, 0.06, TARGETS[:1]),
     "drafter": Stage(drafter_stage, 0.05, TARGETS[1:]),
-    "export": Stage(export_stage, 0),
+}
+CHECKPOINTS = tuple(stage.output or name for name, stage in TRAINING.items() if name != "corpus")
+STAGES: dict[str, Stage] = {
+    **TRAINING,
+    "export": Stage(export_stage, 0, CHECKPOINTS),
     "evaluate": Stage(evaluate_stage, 0),
-    "cards": Stage(export_stage, 0),
+    "cards": Stage(export_stage, 0, CHECKPOINTS),
 }
 
 
 def run_stage(space: Workspace, name: str, *, minutes: float | None) -> None:
     """Run one stage; `minutes` is left out for stages without a budget."""
     stage = STAGES[name]
+    made = stage.output or name
+    for checkpoint in stage.inputs:
+        space.state(checkpoint)
     torch.manual_seed(space.seed)
-    newer = space.drop_stale(stage.output or name, stage.inputs)
+    newer = space.drop_stale(made, stage.inputs)
     if newer:
         log(f"stage {name} starts anew: {newer} is newer than its checkpoint, now .stale")
+    if space.checkpoint(made).exists():
+        space.state(made)
     log(f"stage {name}" + (f", {minutes:.1f} minutes" if stage.share and minutes else ""))
     if stage.share:
         stage.run(space, minutes=minutes)
@@ -86,25 +105,40 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="specviz.zoo.recipe", description=__doc__)
     parser.add_argument("--minutes", type=float, default=120.0, help="wall minutes of training")
-    parser.add_argument("--stage", nargs="*", choices=list(STAGES), help="default: all")
+    parser.add_argument("--stage", nargs="+", choices=list(STAGES), help="default: all")
     parser.add_argument("--run", type=Path, default=Path("zoo-run"), help="folder of the run")
     parser.add_argument("--prose", type=Path, help="plain text of public-domain prose")
     parser.add_argument("--size", choices=list(SIZES), default="full")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=positive, default=1)
     parser.add_argument("--no-compile", action="store_true")
     parser.add_argument("--output", type=Path, help="of the export; default: zoo in the run")
     options = parser.parse_args(arguments)
     if not 0 < options.minutes < math.inf:
         parser.error("--minutes must be above 0")
-    if options.threads < 1:
-        parser.error("--threads must be at least 1")
-    if options.prose and not options.prose.is_file():
-        parser.error(f"--prose: there is no file {options.prose}")
+    for name in ("run", "output"):
+        folder = getattr(options, name)
+        if folder and folder.exists() and not folder.is_dir():
+            parser.error(f"--{name} must be a folder, and {folder} is a file; name another one")
+    check_prose(options.prose)
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: this machine or this build of PyTorch has no CUDA; use cpu")
     return options
+
+
+def check_prose(prose: Path | None) -> None:
+    """Refuse prose of which nothing is left to train on.
+
+    Raises:
+        SettingError: the file is no text, or too short.
+    """
+    train, held_out = prose_parts(prose)
+    if prose and not train:
+        raise SettingError(
+            f"{prose} makes {len(held_out)} chunks of {CHUNK_CHARACTERS} characters; "
+            f"{NUM_HELD_OUT_PROSE} are held out, so more are needed; give a longer text (--prose)"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -112,9 +146,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     With `--stage` the minutes are split among the stages named, else among all of them.
     """
-    options = parse(arguments)
+    with refusals("specviz.zoo.recipe"):
+        run(parse(arguments))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the stages that the options ask for."""
     torch.set_num_threads(options.threads)
-    options.run.mkdir(parents=True, exist_ok=True)
     space = Workspace(
         folder=options.run,
         size=SIZES[options.size],
@@ -122,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         device=options.device,
         seed=options.seed,
         compiled=not options.no_compile,
-        output=options.output or options.run / "zoo",
+        output=options.output,
     )
     names = options.stage or list(STAGES)
     total = sum(STAGES[name].share for name in names) or 1.0

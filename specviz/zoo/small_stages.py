@@ -8,6 +8,7 @@ from specviz.zoo.distill import new_mtp_layers, train_assistant, train_drafter, 
 from specviz.zoo.model import new_drafter, new_llama
 from specviz.zoo.pretrain import pretrain
 from specviz.zoo.stages import plan, target
+from specviz.zoo.stored import fitting
 from specviz.zoo.workspace import Workspace
 
 
@@ -88,8 +89,9 @@ def trained_mtp(space: Workspace) -> MtpModel:
     """The trained MTP layers on the trained GLM target."""
     glm = target(space, "glm")
     model = new_mtp_layers(glm, space.size.mtp_layers)
-    state = torch.load(space.checkpoint("mtp"), weights_only=True, map_location=space.device)
-    model.layers.load_state_dict(state["module"])
+    state = space.state("mtp")
+    with fitting(space.checkpoint("mtp")):
+        model.layers.load_state_dict(state["module"])
     return model
 
 

@@ -6,7 +6,6 @@ over all prompts; speed-ups are medians and only worth something on an otherwise
 """
 
 import argparse
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +14,10 @@ from typing import Any
 
 from specviz import comparison, runs
 from specviz.config import RunRequest
+from specviz.zoo.command import positive, refusals
 from specviz.zoo.corpus import documents
 from specviz.zoo.loop import log
+from specviz.zoo.report import INSTALLED, check_place, digests, merge
 
 SPEED_SEED = 9000
 GENRES = ("story", "rewrite", "json", "reading", "recipe", "code")
@@ -94,20 +95,31 @@ def figures(lane: Lane, *, prompts: int, new_tokens: int) -> dict[str, Any]:
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and write the figures into the report."""
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(prog="specviz.zoo.speed", description=__doc__)
     parser.add_argument("--report", type=Path, default=Path("evaluation.json"))
-    parser.add_argument("--prompts", type=int, default=2, help="per genre")
-    parser.add_argument("--new-tokens", type=int, default=96)
-    options = parser.parse_args(arguments)
+    parser.add_argument("--prompts", type=positive, default=2, help="per genre")
+    parser.add_argument("--new-tokens", type=positive, default=96)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and write the figures into the report."""
+    with refusals("specviz.zoo.speed"):
+        run(parse(arguments))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure the installed zoo as the options ask; where the report goes is checked first."""
+    check_place(options.report)
+    of = digests(INSTALLED)
     found: dict[str, dict[str, Any]] = {}
     for lane in lanes():
         row = figures(lane, prompts=options.prompts, new_tokens=options.new_tokens)
         found.setdefault(lane.target, {})[lane.name] = row
         log(f"{lane.target}: {lane.name} {row}")
-    report = json.loads(options.report.read_text("utf-8")) if options.report.exists() else {}
-    options.report.write_text(json.dumps(report | {"speed": found}, indent=1), encoding="utf-8")
+    merge(options.report, {"speed": found}, of)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import torch
 from transformers import PreTrainedModel
 
+from specviz.errors import ModelError
 from specviz.zoo.averaging import best_average
 from specviz.zoo.corpus import HELD_OUT_SEED, TRAIN_SEED, documents, filler_text
 from specviz.zoo.corpus.prose import read_chunks, split_chunks
@@ -16,6 +18,7 @@ from specviz.zoo.near_ties import smallest_gap, tie_prompts
 from specviz.zoo.pretrain import ExitLoss, held_out_batches, pretrain
 from specviz.zoo.tokenizer import (
     encode_documents,
+    save_tokenizer,
     syllables_pre_tokenizer,
     train_tokenizer,
     words_pre_tokenizer,
@@ -35,19 +38,50 @@ BASE_MATRIX_RATE, BASE_RATE = 1e-3, 3e-3
 much later (zoo/LOG.md)."""
 
 
-def prose_parts(space: Workspace) -> tuple[list[str], list[str]]:
-    """Training and held-out chunks of the prose, both empty without a prose file."""
-    if space.prose is None:
+def prose_parts(prose: Path | None) -> tuple[list[str], list[str]]:
+    """Training and held-out chunks of the prose, both empty without a prose file.
+
+    Raises:
+        SettingError: the file holds no text that can be cut into chunks.
+    """
+    if prose is None:
         return [], []
-    return split_chunks(read_chunks(space.prose), seed=PROSE_SEED, held_out=NUM_HELD_OUT_PROSE)
+    return split_chunks(read_chunks(prose), seed=PROSE_SEED, held_out=NUM_HELD_OUT_PROSE)
+
+
+def is_whole(read: Callable[[], object]) -> bool:
+    """Whether a file of the run is there and can be read."""
+    try:
+        read()
+    except ModelError:
+        return False
+    return True
+
+
+def lacking_parts(space: Workspace) -> list[str]:
+    """Names of the corpus stage's outputs that it has to make."""
+    lacking = []
+    for name in ("a", "b"):
+        new = not is_whole(partial(space.tokenizer, name))
+        if new:
+            lacking.append(space.tokenizer_folder(name).name)
+        paths = [space.stream_path(part, name) for part in ("train", "held-out")]
+        lacking += [p.name for p in paths if new or not is_whole(partial(TokenStream.load, p))]
+    return lacking
 
 
 def corpus_stage(space: Workspace) -> None:
-    """Write texts, train the tokenizers that are missing and encode both parts with both."""
-    if space.stream_path("held-out", "b").exists():
+    """Write texts, train the tokenizers that are missing and encode both parts with both.
+
+    Made is what is missing or broken, and each stream of a tokenizer that is made anew.
+    """
+    lacking = lacking_parts(space)
+    if not lacking:
         return
+    space.folder.mkdir(parents=True, exist_ok=True)
+    log(f"corpus: makes {', '.join(lacking)}, missing or broken")
     size = space.size
-    train_prose, held_out_prose = prose_parts(space)
+    train_prose, held_out_prose = prose_parts(space.prose)
     train = [d.text for d in documents(TRAIN_SEED, size.documents, prose=train_prose)]
     held_out = [d.text for d in documents(HELD_OUT_SEED, size.held_out, prose=held_out_prose)]
     sample, fillers = train[:NUM_TOKENIZER_DOCUMENTS], [filler_text()] * NUM_FILLER_REPEATS
@@ -55,13 +89,15 @@ def corpus_stage(space: Workspace) -> None:
         ("a", size.vocab_a, words_pre_tokenizer(), fillers),
         ("b", size.vocab_b, syllables_pre_tokenizer(), []),
     ):
-        if not space.tokenizer_folder(name).exists():
+        if space.tokenizer_folder(name).name in lacking:
             made = train_tokenizer([*sample, *extra], size=vocab, pre_tokenizer=pre_tokenizer)
-            made.save_pretrained(space.tokenizer_folder(name))
-        tokenizer = space.tokenizer(name)
+            save_tokenizer(made, space.tokenizer_folder(name))
         for part, texts in (("train", train), ("held-out", held_out)):
-            stream = TokenStream(*encode_documents(tokenizer, texts))
-            stream.save(space.stream_path(part, name))
+            path = space.stream_path(part, name)
+            if path.name not in lacking:
+                continue
+            stream = TokenStream(*encode_documents(space.tokenizer(name), texts))
+            stream.save(path)
             log(
                 f"corpus {part}, tokenizer {name}: {len(texts)} documents, {len(stream.ids)} tokens"
             )

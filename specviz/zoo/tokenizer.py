@@ -4,6 +4,7 @@ A serves both targets, the assistants and the drafter. B splits words into sylla
 has a smaller vocabulary, so that universal assisted decoding has something to translate.
 """
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,10 +12,12 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from specviz.errors import ModelError
 from specviz.zoo.corpus.chat import CHAT_TEMPLATE, END_OF_TEXT
 
 PAD = "<|pad|>"
 END_ID, PAD_ID = 0, 1
+FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
 SYLLABLES = r" ?[aeiouAEIOU]?[^aeiouAEIOU\s\d\"',.!?]+|\s+|\d"
 
 
@@ -70,9 +73,42 @@ def train_tokenizer(
     return fast
 
 
-def load_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """Load a tokenizer written by `save_pretrained`."""
-    return AutoTokenizer.from_pretrained(folder)
+def save_tokenizer(tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """Write a tokenizer as a whole or not at all, in place of what is there."""
+    part = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    tokenizer.save_pretrained(part)
+    if folder.exists():
+        shutil.rmtree(folder)
+    part.rename(folder)
+
+
+def load_tokenizer(folder: Path, *, advice: str) -> PreTrainedTokenizerBase:
+    """Load a tokenizer written by `save_pretrained`.
+
+    Args:
+        folder: where it lies.
+        advice: what to do when it does not.
+
+    Raises:
+        ModelError: a file is missing or broken.
+    """
+    for name in FILES:
+        if not (folder / name).is_file() or not (folder / name).stat().st_size:
+            raise ModelError(
+                f"there is no tokenizer in {folder}: {name} is missing or empty; {advice}"
+            )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+        ids = tokenizer(END_OF_TEXT + PAD).input_ids
+        whole = ids == [END_ID, PAD_ID] == [tokenizer.eos_token_id, tokenizer.pad_token_id]
+    except PermissionError:
+        raise
+    except Exception as error:
+        raise ModelError(f"the tokenizer in {folder} is broken or cut short; {advice}") from error
+    if not whole:
+        raise ModelError(f"the tokenizer in {folder} is none of the zoo; {advice}")
+    return tokenizer
 
 
 def encode_documents(

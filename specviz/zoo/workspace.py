@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from specviz.zoo.data import TokenStream, Windows
 from specviz.zoo.model import FULL, ZooSize
+from specviz.zoo.stored import fitting, maker, read_state
 from specviz.zoo.tokenizer import load_tokenizer
 
 
@@ -23,7 +23,7 @@ class Workspace:
         device: `cpu` or `cuda`.
         seed: seed of all draws.
         compiled: use compiled layers.
-        output: folder of the exported zoo.
+        output: folder of the exported zoo; None: `zoo` in the folder of the run.
     """
 
     folder: Path
@@ -32,7 +32,12 @@ class Workspace:
     device: str = "cpu"
     seed: int = 0
     compiled: bool = True
-    output: Path = Path("assets/models")
+    output: Path | None = None
+
+    @property
+    def zoo(self) -> Path:
+        """Folder of the exported zoo."""
+        return self.folder / "zoo" if self.output is None else self.output
 
     def tokenizer_folder(self, name: str) -> Path:
         """Folder of tokenizer `a` or `b`."""
@@ -40,7 +45,8 @@ class Workspace:
 
     def tokenizer(self, name: str) -> PreTrainedTokenizerBase:
         """Load tokenizer `a` or `b`."""
-        return load_tokenizer(self.tokenizer_folder(name))
+        advice = "run the recipe with --stage corpus"
+        return load_tokenizer(self.tokenizer_folder(name), advice=advice)
 
     def stream_path(self, part: str, tokenizer: str) -> Path:
         """File of the token stream of `train` or `held-out`."""
@@ -75,10 +81,18 @@ class Workspace:
                 return name
         return None
 
+    def state(self, checkpoint: str, *keys: str) -> dict[str, Any]:
+        """What a stage saved; refused where it lacks a key.
+
+        Raises:
+            ModelError: the checkpoint is missing or broken.
+        """
+        path, stage = self.checkpoint(checkpoint), maker(checkpoint)
+        return read_state(path, "module", *keys, stage=stage, device=self.device)
+
     def restore(self, model: PreTrainedModel, stage: str) -> PreTrainedModel:
         """Load what a stage trained into `model`, frozen for use by a later one."""
-        state: dict[str, Any] = torch.load(
-            self.checkpoint(stage), weights_only=True, map_location=self.device
-        )
-        model.load_state_dict(state["module"])
+        state = self.state(stage)
+        with fitting(self.checkpoint(stage)):
+            model.load_state_dict(state["module"])
         return model.to(self.device)

@@ -69,7 +69,7 @@ def test_more_minutes_reach_the_target(tmp_path):
     [
         (["--minutes", "0"], "--minutes must be above 0"),
         (["--minutes", "nan"], "--minutes must be above 0"),
-        (["--threads", "0"], "--threads must be at least 1"),
+        (["--threads", "0"], "--threads: must be a whole number of at least 1, got '0'"),
         (["--prose", "nowhere.txt"], "there is no file nowhere.txt"),
     ],
 )

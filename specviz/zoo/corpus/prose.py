@@ -8,14 +8,25 @@ import random
 import re
 from pathlib import Path
 
+from specviz.errors import SettingError
 from specviz.zoo.corpus.document import Document
 
 CHUNK_CHARACTERS = 700
 
 
 def read_chunks(path: Path, *, characters: int = CHUNK_CHARACTERS) -> list[str]:
-    """Cut the file at sentence ends into chunks of at least `characters`."""
-    text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8")).strip()
+    """Cut the file at sentence ends into chunks of at least `characters`.
+
+    Raises:
+        SettingError: it is no file, no UTF-8 text, or too short for one chunk.
+    """
+    advice = "give a plain text file in UTF-8 (--prose)"
+    if not path.is_file():
+        raise SettingError(f"there is no file {path}; {advice}")
+    try:
+        text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8")).strip()
+    except UnicodeDecodeError as error:
+        raise SettingError(f"{path} is not text in UTF-8 ({error.reason}); {advice}") from None
     chunks: list[str] = []
     current = ""
     for sentence in re.split(r"(?<=[.!?])\s+", text):
@@ -23,6 +34,11 @@ def read_chunks(path: Path, *, characters: int = CHUNK_CHARACTERS) -> list[str]:
         if len(current) >= characters:
             chunks.append(current)
             current = ""
+    if not chunks:
+        raise SettingError(
+            f"{path} has {len(text)} characters of text; at least {characters}, in whole "
+            f"sentences, are needed; {advice}"
+        )
     return chunks
 
 
