@@ -49,9 +49,9 @@ def model_tables(report: Mapping[str, Any]) -> str:
             shown += "" if parts is None else f" ({parts:.2f})"
             cells += [f"{report['loss'][target][genre]:.3f}", shown]
         lines.append("| " + " | ".join(cells) + " |")
-    speed = report.get("speed", {})
+    speed = {target: rows for target, rows in report.get("speed", {}).items() if rows}
     lines += ["", *_speed_lines(speed)] if speed else []
-    for target in (target for target in targets if not speed.get(target)):
+    for target in (target for target in targets if target not in speed):
         lines += ["", f"Methods on {target} were not measured on these weights."]
     return "\n".join(lines)
 

@@ -4,12 +4,13 @@ A file is written under another name and then renamed, so what has its own name 
 somebody else cut it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from specviz.errors import ModelError
 
@@ -49,9 +50,15 @@ def read_state(path: Path, *keys: str, stage: str, device: str = "cpu") -> dict[
         raise
     except Exception as error:
         raise ModelError(broken(path, stage=stage)) from error
-    if not isinstance(state, dict) or any(key not in state for key in keys):
+    if not isinstance(state, dict) or not _holds(state, keys):
         raise ModelError(broken(path, stage=stage))
     return state
+
+
+def _holds(state: Mapping[str, Any], keys: Sequence[str]) -> bool:
+    module = state.get("module", {})
+    named = isinstance(module, dict) and all(isinstance(t, Tensor) for t in module.values())
+    return named and all(key in state for key in keys)
 
 
 def broken(path: Path, *, stage: str) -> str:
