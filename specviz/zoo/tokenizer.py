@@ -83,7 +83,9 @@ def save_tokenizer(tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
     part.rename(folder)
 
 
-def load_tokenizer(folder: Path, *, advice: str) -> PreTrainedTokenizerBase:
+def load_tokenizer(
+    folder: Path, *, advice: str = "make the folder again"
+) -> PreTrainedTokenizerBase:
     """Load a tokenizer written by `save_pretrained`.
 
     Args:
