@@ -12,6 +12,7 @@ from specviz.errors import ModelError
 from specviz.zoo import install
 from specviz.zoo.export import ENTRIES, export_stage, minutes_text
 from specviz.zoo.install import check_sizes, swap_in
+from specviz.zoo.report import digests, merge
 from specviz.zoo.stored import save_state
 from specviz.zoo.workspace import Workspace
 
@@ -58,6 +59,18 @@ def test_the_same_run_gives_the_same_bytes(installed):
     before = contents(installed.zoo)
     export_stage(installed)
     assert contents(installed.zoo) == before
+
+
+def test_cards_leave_out_figures_of_other_weights(installed):
+    speed = {"target-glm": {"speculative": {"rate": 0.9, "tau": 4.0}}}
+    merge(installed.zoo / "evaluation.json", {"speed": speed}, digests(installed.zoo))
+    told = []
+    for _ in range(2):
+        export_stage(installed)
+        card = (installed.zoo / "target-glm" / "README.md").read_text(encoding="utf-8")
+        told.append(("| tokens per pass, speculative | 4.0 |" in card, "were not measured" in card))
+        train_on(installed)
+    assert told == [(True, False), (False, True)]
 
 
 @pytest.mark.parametrize("lost", ["assistant-other.pt", "mtp.pt", "drafter.pt", "base-gemma.pt"])
