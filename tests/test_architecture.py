@@ -71,6 +71,11 @@ RULES = (
     Rule("specviz.engine", (*BASE, "specviz.engine"), ("torch", "transformers")),
     Rule("specviz.zoo.speed", (*BASE, "specviz.runs", "specviz.comparison", "specviz.zoo")),
     Rule(
+        "specviz.zoo.near_ties",
+        (*BASE, "specviz.catalog.examples", "specviz.zoo"),
+        ("torch", "transformers"),
+    ),
+    Rule(
         "specviz.zoo",
         (*BASE, "specviz.zoo"),
         ("torch", "transformers", "tokenizers", "safetensors", "numpy"),

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import torch
 from transformers import PreTrainedModel
 
 from specviz.errors import ModelError
@@ -16,6 +15,7 @@ from specviz.zoo.loop import TrainPlan, log
 from specviz.zoo.model import grow, new_gemma, new_glm
 from specviz.zoo.near_ties import smallest_gap, tie_prompts
 from specviz.zoo.pretrain import ExitLoss, held_out_batches, pretrain
+from specviz.zoo.stored import fitting, save_state
 from specviz.zoo.tokenizer import (
     encode_documents,
     save_tokenizer,
@@ -166,14 +166,14 @@ def average_stage(space: Workspace, kind: str) -> None:
     base = space.restore(new_base(space, kind), f"base-{kind}")
     model = grow(base, layers=depth(space, kind)).to(space.device)
     start = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-    end = torch.load(
-        space.checkpoint(f"grow-{kind}"), weights_only=True, map_location=space.device
-    )["module"]
+    with fitting(space.checkpoint(f"grow-{kind}")):
+        model.load_state_dict(space.state(f"grow-{kind}")["module"])
+    end = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     windows = space.windows("held-out", "a", seed=12)
     held_out = held_out_batches(windows, space.size.batch)
     gap = partial(smallest_gap, tokenizer=space.tokenizer("a"), prompts=tie_prompts())
     weight, loss = best_average(model, start, end, held_out, gap=gap, compiled=space.compiled)
-    torch.save({"module": model.state_dict()}, path)
+    save_state({"module": model.state_dict()}, path)
     log(f"target-{kind}: weight {weight}, {loss:.4f} nats/token")
 
 

@@ -98,11 +98,15 @@ def test_a_stage_without_a_run_is_told_and_leaves_none(tmp_path, refused):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_checkpoint_of_another_size_is_told(space, refused):
+@pytest.mark.parametrize(
+    ("checkpoint", "stage"), [("target-glm", "export"), ("grow-glm", "average-glm")]
+)
+def test_a_checkpoint_of_another_size_is_told(space, refused, checkpoint, stage):
     other = new_glm(TOY, vocab=64, layers=3)
-    save_state({"module": other.state_dict()}, space.checkpoint("target-glm"))
-    told = refused(recipe.main, *toy(space), "--stage", "export")
-    assert "target-glm.pt does not fit" in told and "--size" in told
+    space.checkpoint("target-glm").unlink()
+    save_state({"module": other.state_dict()}, space.checkpoint(checkpoint))
+    told = refused(recipe.main, *toy(space), "--stage", stage)
+    assert f"{checkpoint}.pt does not fit" in told and "--size" in told
 
 
 def test_no_cut_and_no_flipped_head_of_a_checkpoint_is_a_fault(tmp_path):
