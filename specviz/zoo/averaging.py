@@ -1,4 +1,4 @@
-"""Averaging of the grown target with its base: the better of both, or a point between them.
+"""Averaging of the grown target with its base: the grown one, or a better point on the way to it.
 
 A short run at a high rate leaves weights that are noisier than those it began with. The straight
 line between the grown base and the trained model often has a point better than either end; it
@@ -15,7 +15,7 @@ from specviz.zoo.loop import log
 from specviz.zoo.near_ties import SAFE_GAP
 from specviz.zoo.pretrain import held_out_loss
 
-WEIGHTS = (0.0, 0.35, 0.6, 1.0)
+WEIGHTS = (0.35, 0.6, 1.0)  # at 0 the appended layers would do nothing
 
 
 def between(start: dict[str, Tensor], end: dict[str, Tensor], weight: float) -> dict[str, Tensor]:
