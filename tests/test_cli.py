@@ -283,6 +283,7 @@ def test_a_folder_without_write_permission_is_refused_before_the_run(
     assert "cannot be written" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_prompt_that_is_too_long_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_text("word " * 3000, "utf-8")
@@ -408,6 +409,7 @@ def test_without_torch_lists_and_replay_work_and_a_run_says_what_is_missing(
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_without_torch_the_page_opens_on_a_recorded_run() -> None:
     code = BLOCK + (
         "from specviz.ui.build import build_app\n"

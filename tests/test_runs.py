@@ -397,6 +397,7 @@ def test_an_error_in_the_middle_frees_the_models(monkeypatch: pytest.MonkeyPatch
     assert isinstance(list(runs.stream(request("plain")))[-1], Finished)
 
 
+@pytest.mark.slow
 def test_twenty_runs_that_are_stopped_leave_nothing_behind() -> None:
     reference = runs.run(request(max_new_tokens=24)).output_ids
     threads = threading.active_count()
