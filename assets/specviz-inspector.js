@@ -160,7 +160,8 @@ class SvInspector {
     facts.push(this.say("sv_inspect_forwards", { d: step.n[0], t: step.n[1] }));
     if (step.c) facts.push(this.say("sv_inspect_confidence", { c: show.prob(step.c) }));
     if (step.n[2]) facts.push(this.say("sv_inspect_unsent", { n: step.n[2] }));
-    if (step.cut) facts.push(this.say("sv_cut_" + step.cut));
+    const end = svEnd(lane, step);
+    if (end) facts.push(this.say("sv_cut_" + end));
     return facts;
   }
 

@@ -190,6 +190,14 @@ function svWholes(shares) {
   return parts.map((part) => part / 100);
 }
 
+// Why the text ends with this step, as a cut is named; "" where it does not, or was stopped.
+function svEnd(lane, step) {
+  if (step.cut) return step.cut;
+  const reason = lane.finish && lane.finish.reason;
+  const last = lane.steps[lane.steps.length - 1] === step;
+  return last && ["eos", "stop", "length"].includes(reason) ? reason : "";
+}
+
 // Milliseconds of a step.
 function svStepTime(step) {
   return step.ms[0] + step.ms[1] + step.ms[2];
@@ -208,6 +216,6 @@ if (typeof module !== "undefined") {
   module.exports = {
     SV_RUN, SV_FATES, svFate, svRule, svNewRun, svApply, svTicks, svCount, svShown, svTickOf,
     svVisible, svFace, svLabel,
-    svKeptText, svLossy, svNice, svWholes, svStepTime, svPace, svHex, svCut,
+    svKeptText, svLossy, svNice, svWholes, svEnd, svStepTime, svPace, svHex, svCut,
   };
 }

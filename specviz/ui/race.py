@@ -15,7 +15,6 @@ from typing import Any
 from specviz.comparison import Comparison, Lane, Row, Spread, Tick
 from specviz.config import MethodCard, RunRequest
 from specviz.errors import SettingError
-from specviz.metrics import speed_verdict
 from specviz.metrics.counts import ratio
 from specviz.ui import shelf
 from specviz.ui.outbox import Outbox
@@ -149,7 +148,7 @@ def outcome(row: Row, rounds: int) -> dict[str, Any]:
         "why": why(row),
     }
     median = row.speedup.median
-    return beside | {"speedup": median, "verdict": speed_verdict(median), "race": plain(table)}
+    return beside | {"speedup": median, "verdict": shelf.verdict(median), "race": plain(table)}
 
 
 def why(row: Row) -> list[Any]:
@@ -169,7 +168,7 @@ def why(row: Row) -> list[Any]:
         "draft": figures.get("draft_share"),
         "empty": empty,
     }
-    verdict = speed_verdict(speedup)
+    verdict = shelf.verdict(speedup)
     if verdict == "slower":
         return [f"sv_race_why_slower_{_burden(figures.get('costliest_term'), empty)}", values]
     kind = "empty" if empty >= MANY_EMPTY else "plainly"

@@ -23,7 +23,7 @@ from specviz.ui.protocol import (
 from specviz.ui.registry import Registry, Run
 
 NAMES = {"mtp": "MTP", "json": "JSON", "chinese": "Chinese"}  # in names of recorded runs
-ONE_RUN_NOISE = 1.1  # two runs of plain decoding differ by up to 1.07 on a quiet machine
+NOISE = 1.1  # two runs of plain decoding differ by up to 1.07 on a quiet machine
 FIRST_PAINT_BYTES = 600_000  # a recorded run comes with the page, in one message
 
 
@@ -97,7 +97,7 @@ def beside(
     """What the viewer shows of a comparison with plain decoding."""
     return {
         "speedup": figures.get("measured_speedup"),
-        "verdict": _verdict_of_one(figures.get("measured_speedup")),
+        "verdict": verdict(figures.get("measured_speedup")),
         "costliest": figures.get("costliest_term"),
         "identical": baseline.get("identical"),
         "first_difference": baseline.get("first_difference"),
@@ -106,9 +106,9 @@ def beside(
     }
 
 
-def _verdict_of_one(speedup: float | None) -> str:
-    """The verdict of one run beside one plain run: ``near`` where chance may decide it."""
-    near = speedup is not None and 1 / ONE_RUN_NOISE < speedup < ONE_RUN_NOISE
+def verdict(speedup: float | None) -> str:
+    """``faster``, ``slower`` or ``unknown``; ``near`` where chance may decide it."""
+    near = speedup is not None and 1 / NOISE < speedup < NOISE
     return "near" if near else speed_verdict(speedup)
 
 

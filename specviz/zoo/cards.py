@@ -59,7 +59,7 @@ ABOUT = {
     "assistant-tiny": (
         "specviz assistant-tiny",
         "A Llama of one layer. One layer cannot copy from the prompt, so its drafts fail on names "
-        "and numbers: a picture of when speculation does not pay.",
+        "and numbers: a picture of a worse draft model, which pays less although it costs less.",
     ),
     "assistant-other-tokenizer": (
         "specviz assistant-other-tokenizer",
@@ -67,6 +67,14 @@ ABOUT = {
         "assisted decoding.",
     ),
 }
+
+DRAFTS_FOR = {
+    "drafter-gemma": "MTP drafter",
+    "assistant": "speculative",
+    "assistant-tiny": "speculative, assistant-tiny",
+    "assistant-other-tokenizer": "universal",
+}
+"""The measured method that a model drafts for."""
 
 
 def model_card(folder: str, report: Mapping[str, Any], training: str) -> str:
@@ -99,15 +107,18 @@ def figures_of(folder: str, report: Mapping[str, Any]) -> dict[str, float]:
     for part, words in (("exact", "right answers"), ("fields", "right parts of answers")):
         shares = report.get(part, {}).get(folder, {})
         found |= {f"{words}, {genre}": value for genre, value in shares.items()}
-    for name, row in report.get("speed", {}).get(folder, {}).items():
-        found[f"acceptance rate, {name}"] = row["rate"]
-        found[f"tokens per pass, {name}"] = row["tau"]
+    for target, rows in report.get("speed", {}).items():
+        names = rows if target == folder else {DRAFTS_FOR.get(folder)} & set(rows)
+        for name in names:
+            words = name if target == folder else f"{name} on {target}"
+            found[f"acceptance rate, {words}"] = rows[name]["rate"]
+            found[f"tokens per pass, {words}"] = rows[name]["tau"]
     return found
 
 
 def lacking_figures(folder: str, report: Mapping[str, Any]) -> str:
-    """What a target's figures lack, in a sentence."""
-    if not folder.startswith("target-") or report.get("speed", {}).get(folder):
+    """What a model's figures lack, in a sentence."""
+    if any(name.startswith("acceptance rate") for name in figures_of(folder, report)):
         return ""
     return "Acceptance rates and tokens per pass were not measured on these weights.\n"
 

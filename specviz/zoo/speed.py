@@ -40,19 +40,20 @@ class Lane:
 
 
 def lanes() -> list[Lane]:
-    """Every method that an embedded target serves, and two that teach by being worse."""
+    """Every method that an embedded target serves, and some that teach by being worse."""
     found = []
     for target in ("target-glm", "target-gemma"):
         found += [
             Lane("speculative", target, "speculative"),
             Lane("speculative, assistant-tiny", target, "speculative", {"draft": "assistant-tiny"}),
             Lane("prompt lookup, rewrites", target, "prompt_lookup"),
+            Lane("early exit 1", target, "early_exit", {"exit_layer": 1}),
             Lane("early exit 2", target, "early_exit", {"exit_layer": 2}),
             Lane("early exit 4", target, "early_exit", {"exit_layer": 4}),
             Lane("universal", target, "universal"),
             Lane("ensemble", target, "ensemble"),
         ]
-    found.insert(5, Lane("MTP layers", "target-glm", "mtp_layers"))
+    found.insert(6, Lane("MTP layers", "target-glm", "mtp_layers"))
     return [*found, Lane("MTP drafter", "target-gemma", "mtp_drafter")]
 
 

@@ -118,3 +118,14 @@ test("shares in full percents add up to 100, the largest remainders rounded up",
 test("a step takes the time of its three parts", () => {
   assert.equal(model.svStepTime({ ms: [1, 2.5, 0.5] }), 4);
 });
+
+test("the last step says why the text ends, whether it was cut or not", () => {
+  const [first, last] = [{ tok: [] }, { tok: [] }];
+  const lane = (reason) => ({ steps: [first, last], finish: reason ? { reason } : null });
+  assert.equal(model.svEnd(lane("eos"), last), "eos");
+  assert.equal(model.svEnd(lane("length"), last), "length");
+  assert.equal(model.svEnd(lane("length"), first), "");
+  assert.equal(model.svEnd(lane("cancelled"), last), "");
+  assert.equal(model.svEnd(lane(null), last), "");
+  assert.equal(model.svEnd(lane("eos"), { tok: [], cut: "stop" }), "stop");
+});

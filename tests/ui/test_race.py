@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from specviz.comparison import Comparison, Tick
+from specviz.comparison import Comparison, Spread, Tick
 from specviz.errors import SettingError
 from specviz.events import Verified
 from specviz.trace import check
@@ -153,6 +153,14 @@ def test_the_verdict_of_a_lane_is_that_of_its_median(slow: tuple[int, ...], verd
     told = race.outcome(row, found.repeats)
     assert told["verdict"] == verdict
     assert told["race"]["why"][0].startswith(f"sv_race_why_{verdict}")
+
+
+def test_a_median_within_chance_is_a_tie() -> None:
+    found, _ = raced((1, 1, 1))
+    (row,) = (row for row in found.rows if row.lane.index)
+    tie = replace(row, speedup=Spread(1.04, 1.01, 1.79))
+    told = race.outcome(tie, found.repeats)
+    assert (told["verdict"], told["race"]["why"][0]) == ("near", "sv_race_why_equal")
 
 
 def test_a_lane_that_cannot_run_says_so_and_the_others_race() -> None:
