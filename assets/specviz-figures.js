@@ -39,11 +39,11 @@ class SvFigures {
   }
 
   words(run) {
-    this.place = this.from(run);
+    this.origin = this.from(run);
     for (const card of [this.rate, this.tau, this.speed, this.time, this.gain]) {
       card.label.textContent = this.say("sv_card_" + card.name);
       card.box.title = this.say("sv_card_" + card.name + "_info");
-      svSet(card.from, this.place);
+      svSet(card.from, this.origin);
     }
   }
 
@@ -173,7 +173,7 @@ class SvFigures {
     const word = known ? this.say("sv_verdict_" + figures.verdict) + " \u00b7 " : "";
     svSet(this.gain.note, figures ? word + this.sameness(figures) : this.say(without));
     svSet(this.gain.from, figures && !figures.race
-      ? this.say("sv_from_once", { from: this.place }) : this.place);
+      ? this.say("sv_from_once", { from: this.origin }) : this.origin);
   }
 
   sameness(figures) {

@@ -76,6 +76,8 @@ DRAFTS_FOR = {
 }
 """The measured method that a model drafts for."""
 
+NOT_MEASURED = "Acceptance rates and tokens per pass were not measured on these weights.\n"
+
 
 def model_card(folder: str, report: Mapping[str, Any], training: str) -> str:
     """The README of one folder.
@@ -87,7 +89,7 @@ def model_card(folder: str, report: Mapping[str, Any], training: str) -> str:
     """
     title, about = ABOUT[folder]
     parts = [HEADER, f"# {title}\n\n{about}\n", DATA, training_section(training)]
-    parts += [figures_section(figures_of(folder, report), lacking_figures(folder, report)), LIMITS]
+    parts += [figures_section(figures_of(folder, report)), LIMITS]
     return "\n".join(part for part in parts if part)
 
 
@@ -116,16 +118,12 @@ def figures_of(folder: str, report: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def lacking_figures(folder: str, report: Mapping[str, Any]) -> str:
-    """What a model's figures lack, in a sentence."""
-    if any(name.startswith("acceptance rate") for name in figures_of(folder, report)):
-        return ""
-    return "Acceptance rates and tokens per pass were not measured on these weights.\n"
-
-
-def figures_section(figures: Mapping[str, float], lacking: str) -> str:
-    """A table of the figures of one model and what it lacks; empty without either."""
-    rows = "".join(f"| {name} | {value} |\n" for name, value in figures.items())
-    table = f"| what | value |\n|---|---|\n{rows}" if rows else ""
-    parts = [part for part in (table, lacking) if part]
-    return "\n".join(["## Figures\n", *parts]) if parts else ""
+def figures_section(figures: Mapping[str, float]) -> str:
+    """A table of the figures of one model; a sentence where its drafts were not measured."""
+    parts = ["## Figures\n"]
+    if figures:
+        rows = "".join(f"| {name} | {value} |\n" for name, value in figures.items())
+        parts.append(f"| what | value |\n|---|---|\n{rows}")
+    if not any(name.startswith("acceptance rate") for name in figures):
+        parts.append(NOT_MEASURED)
+    return "\n".join(parts)

@@ -106,7 +106,9 @@ def current(report: Mapping[str, Any], of: Mapping[str, str]) -> dict[str, Any]:
                 log(f"report: {part} of {model} is of other weights, dropped")
         if part in report:
             kept[part] = models
-    return kept | ({WEIGHTS: known} if known else {})
+    if WEIGHTS in report:
+        kept[WEIGHTS] = known
+    return kept
 
 
 def merge(path: Path, report: Mapping[str, Any], of: Mapping[str, str]) -> None:

@@ -88,6 +88,13 @@ def test_the_usual_order_keeps_everything(path):
     assert current(report, now) == report
 
 
+def test_the_last_digest_goes_with_its_figures(tmp_path):
+    path = tmp_path / REPORT
+    merge(path, measured("loss", models=TARGETS[:1]), OLD)
+    kept = current(read_report(path), dict.fromkeys(OLD, "new"))
+    assert kept == {"loss": {}, "weights": {}}
+
+
 def test_figures_from_before_there_were_digests_stay(tmp_path):
     path = tmp_path / REPORT
     path.write_text(json.dumps(measured("loss", "speed")), encoding="utf-8")
